@@ -9,6 +9,21 @@ const file = (/** @type {string} */ name) => `^server/src/${name}\\.ts$`
 /** Everyone may import these; they import nothing of ours but errors.ts. */
 const everywhere = ['errors', 'config', 'tracing', 'package-folder']
 
+/** What a run does, beside the steps. They are handed their clock, chance, ids and everything that is stored. */
+const decided = ['call', 'canceling', 'compose', 'judge', 'members', 'passed-over', 'run', 'windows'].map(
+  (name) => `engine/runs/${name}`,
+)
+/** Of the database's floor, what needs no database. */
+const pureOfDb = [
+  'chat-addresses',
+  'endpoint-types',
+  'integration-facts',
+  'secrets',
+  'signing',
+  'storable',
+  'tables',
+].map((name) => `db/core/${name}`)
+
 // Within a floor: each room, and the rooms of its floor that it may import. docs/architecture.md shows the same table.
 export const rooms = {
   'http/site': [
@@ -89,6 +104,14 @@ export default {
       severity: 'error',
       from: { path: everywhere.map(file) },
       to: { path: ours, pathNot: file('errors') },
+    },
+    {
+      name: 'runs-are-decided-without-a-database',
+      comment:
+        'A simulation plays the same files with other hands. The linter sees to it that rows are imported as types.',
+      severity: 'error',
+      from: { path: [room('steps'), ...decided.map(file)], pathNot: tests },
+      to: { path: ['^server/src/db/', 'node_modules/pg/'], pathNot: [room('db/queries'), ...pureOfDb.map(file)] },
     },
     {
       name: 'only-tests-import-main',

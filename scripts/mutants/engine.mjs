@@ -12,26 +12,28 @@ export const engine = {
       to: 'return true',
     },
     {
+      breaks: 'triggers that failed to start at once are lost',
+      from: 'return this.#store(triggers)\n',
+      to: "return triggers.map(() => 'stored')\n",
+    },
+    {
+      breaks: 'a stale trigger counts as stored',
+      from: "isFresh(each) ? 'stored' : 'stale'",
+      to: "isFresh(each) ? 'stored' : 'stored'",
+    },
+  ],
+  'server/src/engine/runs/judge.ts': [
+    {
       tests: ['server/src/http/triggers/events.test.ts'],
       breaks: 'a workflow that is off is triggered',
       from: "if (!(tenant?.active ?? workflow.active)) return 'trigger_not_active'",
       to: '',
     },
     {
-      breaks: 'triggers that failed to start at once are lost',
-      from: 'return this.#store(triggers)\n',
-      to: "return triggers.map(() => 'stored')\n",
-    },
-    {
       tests: ['server/src/http/triggers/events.test.ts'],
       breaks: 'a payload is not validated',
-      from: 'workflow.validate_payload && workflow.payload_schema',
-      to: 'workflow.validate_payload && workflow.payload_schema && !workflow.steps.length',
-    },
-    {
-      breaks: 'a stale trigger counts as stored',
-      from: "isFresh(each) ? 'stored' : 'stale'",
-      to: "isFresh(each) ? 'stored' : 'stored'",
+      from: 'if (!workflow.validate_payload || !workflow.payload_schema) return payload',
+      to: 'if (workflow.steps.length || !workflow.payload_schema) return payload',
     },
   ],
   'server/src/engine/core/statements.ts': [
@@ -283,7 +285,7 @@ export const engine = {
     },
     {
       breaks: 'what a cancelled digest has collected is lost',
-      from: 'if (mains.length > 0) await handOver(transaction, environmentId, mains, now)',
+      from: 'if (digests.length > 0) await handOver(transaction, parts, environmentId, digests, now)',
       to: '',
     },
     {
@@ -293,8 +295,30 @@ export const engine = {
     },
     {
       breaks: 'a digest that changes hands ends too late',
-      from: '?.due_at ?? now)',
-      to: '?.due_at ? new Date(now.getTime() + 86_400_000) : now)',
+      from: 'dueAt: dueAt ?? now,',
+      to: 'dueAt: new Date(now.getTime() + 86_400_000),',
+    },
+  ],
+  'server/src/engine/runs/canceling.ts': [
+    {
+      tests: ['server/src/engine/runs/cancel.test.ts'],
+      breaks: 'a trigger with nothing that waits loses its later steps',
+      from: "if (found.every(({ was }) => was === 'pending')) return []",
+      to: '',
+    },
+  ],
+  'server/src/engine/runs/windows.ts': [
+    {
+      tests: ['server/src/engine/runs/windows.test.ts'],
+      breaks: 'the youngest inherits a canceled digest',
+      from: 'byAge(oldest, step) <= 0 ? oldest : step',
+      to: 'byAge(oldest, step) >= 0 ? oldest : step',
+    },
+    {
+      tests: ['server/src/engine/runs/windows.test.ts'],
+      breaks: 'a digest holds more bytes than it may',
+      from: 'bytes > mostEventBytes && index > 0',
+      to: 'bytes > 10 * mostEventBytes && index > 0',
     },
   ],
   'server/src/engine/feedback/webhooks.ts': [

@@ -7,14 +7,16 @@ import { EarlyStatistics } from '../db/core/statistics.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
-import { CircuitBreaker, recordCircuits } from '../steps/delivery/circuit-breaker.ts'
-import { HealthRecords } from '../steps/delivery/integration-health.ts'
+import { CircuitBreaker } from '../steps/delivery/circuit-breaker.ts'
 import type { Tracing } from '../tracing.ts'
 import { Bridge } from './core/bridge.ts'
+import { recordCircuits } from './core/circuit-records.ts'
 import { FairShare } from './core/fair-share.ts'
+import { HealthRecords } from './core/integration-health.ts'
 import { Memory } from './core/memory.ts'
 import type { Meter } from './core/meter.ts'
 import { patientDb } from './core/patience.ts'
+import { portsOver } from './core/step-ports.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './feedback/replies.ts'
 import { type Reporter, takeReports } from './feedback/reports.ts'
 import { Webhooks } from './feedback/webhooks.ts'
@@ -30,7 +32,8 @@ import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
 import { queueSoon, wakeDue } from './runs/timers.ts'
 import { traceTrigger } from './runs/traces.ts'
-import { type TriggerRequest, type TriggerResult, Triggers } from './runs/trigger.ts'
+import { Triggers } from './runs/trigger.ts'
+import type { TriggerRequest, TriggerResult } from './runs/trigger-request.ts'
 
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** A pool of its own for cache lookups: they also happen inside transactions, which may hold every other connection. */
@@ -83,18 +86,21 @@ export class Engine {
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
-    this.#circuits = new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) })
+    this.#circuits = new CircuitBreaker({
+      ...{ clock, random: Math.random, elapsed: () => performance.now() },
+      onChange: recordCircuits({ db, clock, log }),
+    })
     this.#deliveries = new Deliveries({
       ...this.#parts,
       begunCalls,
       bridge: new Bridge({ http, clock, signatureHeader }),
       tools: {
         ...{ secrets, http, clock, log, signatureHeader, meter },
-        db: patientDb(pool),
+        ...portsOver(patientDb(pool)),
         delivery: this.#delivery,
         circuits: this.#circuits,
         health: new HealthRecords({ db, clock, log }),
-        random: Math.random,
+        chance: Math.random,
         brand: brand.word,
         storesContent: storeContent,
       },

@@ -19,11 +19,11 @@ const inChannels = (channels: SubscriberChannel[], change: Change): SubscriberCh
 export const sealEndpoint = <T extends object>(endpoint: T, secrets: Secrets): T =>
   inEndpoint(endpoint, (url) => secrets.encrypt(url))
 export const showEndpoint = <T extends object>(endpoint: T, show: Change): T => inEndpoint(endpoint, show)
-export const openEndpoint = <T extends object>(endpoint: T, secrets: Secrets): T =>
+export const openEndpoint = <T extends object>(endpoint: T, secrets: Pick<Secrets, 'decrypt'>): T =>
   inEndpoint(endpoint, (url) => secrets.decrypt(url))
 
 export const sealChannels = (channels: SubscriberChannel[], secrets: Secrets): SubscriberChannel[] =>
   inChannels(channels, (url) => secrets.encrypt(url))
 export const showChannels = inChannels
-export const openChannels = (channels: SubscriberChannel[], secrets: Secrets): SubscriberChannel[] =>
+export const openChannels = (channels: SubscriberChannel[], secrets: Pick<Secrets, 'decrypt'>): SubscriberChannel[] =>
   inChannels(channels, (url) => secrets.decrypt(url))

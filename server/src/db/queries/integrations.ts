@@ -1,16 +1,13 @@
-// Integrations: finding them, ranking them within their channel, and encrypting their secrets.
+// Integrations: finding them, and ranking them within their channel.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
-import type { Secrets } from '../core/secrets.ts'
+import { hasPrimary, isSandbox } from '../core/integration-facts.ts'
 import type { IntegrationTable } from '../core/tables.ts'
 
 export type IntegrationRow = Selectable<IntegrationTable>
 
 /** The longest list; more than anybody sets up. */
 export const mostIntegrations = 1000
-
-/** These channels deliver through one primary integration. The others use every integration that reaches a subscriber. */
-export const hasPrimary = (channel: string) => channel === 'email' || channel === 'sms'
 
 /**
  * Locks until the transaction ends: an integration's rank depends on all others of its channel, so changes are serialized.
@@ -56,10 +53,6 @@ export async function findIntegration(
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
 }
-
-/** Keeps messages for the developer to look at, and delivers none. */
-export const isSandbox = ({ provider_id }: Pick<IntegrationRow, 'provider_id'>): boolean =>
-  provider_id.startsWith('svc-')
 
 type Coming = Pick<IntegrationRow, 'environment_id' | 'channel' | 'provider_id'> & { isConditional: boolean }
 
@@ -169,27 +162,4 @@ export async function makePrimary(tx: Tx, row: IntegrationRow, now: Date): Promi
     .where('id', '=', row.id)
     .execute()
   await renumber(tx, row.environment_id, row.channel, now, row.id)
-}
-
-type Members = Record<string, unknown>
-
-/** For storage: encrypts the members with these names. */
-export const sealSecrets = (members: Members, names: ReadonlySet<string>, secrets: Secrets): Members =>
-  mapSecrets(members, names, (text) => secrets.encrypt(text))
-
-/** Decrypts them. */
-export const openSecrets = (stored: Members, names: ReadonlySet<string>, secrets: Secrets): Members =>
-  mapSecrets(stored, names, (text) => secrets.decrypt(text))
-
-function mapSecrets(members: Members, names: ReadonlySet<string>, change: (text: string) => string): Members {
-  return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [name, names.has(name) ? mapTexts(value, change) : value]),
-  )
-}
-
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapTexts(inner, change)]))
 }

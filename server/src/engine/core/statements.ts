@@ -362,19 +362,20 @@ export const endCallsForNow = ending('end_calls_for_now', {
   wakes: `+ (SELECT count(*) FROM (${wakesIn(4, 5)}) queued)`,
 })
 
-/** Ends runs whose subscriber has been deleted. */
+/** Writes runs that ended because their subscriber is gone (`endOrphan` in engine/runs/canceling.ts), unless they have ended. */
 export const endOrphans = statement(
   'end_orphans',
-  `WITH n AS (
-     UPDATE notifications n SET status = 'error', updated_at = $4
-     WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND n.status = 'processing'
+  `WITH r AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($1::json) AS r (environment_id text, notification_id text, position smallint,
+       status text, reason text, error text, details jsonb, run text)
+   ), n AS (
+     UPDATE notifications n SET status = r.run, updated_at = $2 FROM r
+     WHERE n.environment_id = r.environment_id AND n.id = r.notification_id AND n.status = 'processing'
    )
-   UPDATE jobs j SET due_at = NULL, updated_at = $4,
-     status = CASE j.status WHEN 'pending' THEN 'canceled' ELSE 'failed' END,
-     reason = CASE j.status WHEN 'pending' THEN 'previous_step_failed' ELSE 'subscriber_gone' END,
-     error = CASE j.status WHEN 'pending' THEN j.error ELSE 'The subscriber or the workflow no longer exists' END,
-     details = CASE j.status WHEN 'pending' THEN j.details || $3::jsonb ELSE j.details END
-   WHERE (j.environment_id, j.notification_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+   UPDATE jobs j SET due_at = NULL, updated_at = $2, status = r.status, reason = r.reason, error = r.error,
+     details = j.details || r.details
+   FROM r
+   WHERE j.environment_id = r.environment_id AND j.notification_id = r.notification_id AND j.position = r.position
      AND j.status IN ('pending', 'queued', 'running', 'delayed')`,
 )
 
@@ -428,7 +429,8 @@ export const saveDigests = statement(
 )
 
 /**
- * The events merged into these runs, with their payloads, oldest first, limited in number and bytes. Each payload is looked up
+ * The events merged into these runs, with their payloads, oldest first; not more than a digest may hold (`collect` in
+ * engine/runs/windows.ts), so that no more is sent. Each payload is looked up
  * by itself: for a join, a planner without statistics reads all of three tables for every row, and a thousand events take
  * minutes instead of 20 ms.
  */
@@ -452,7 +454,8 @@ export const findMerged = statement(
        WHERE m.place <= $3) m
      WHERE m.payload IS NOT NULL
    )
-   SELECT merged_into, id, created_at, total, payload, trace FROM sized WHERE bytes <= $4 OR place = 1 ORDER BY place`,
+   SELECT merged_into, id, created_at, total, payload, trace, octet_length(payload::text) AS bytes
+   FROM sized WHERE bytes <= $4 OR place = 1 ORDER BY place`,
 )
 
 /** As with digests: locked, created if missing, and returned unchanged. */

@@ -9,7 +9,7 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import { createEnvironment } from '../../db/queries/environments.ts'
 import { saveWorkflow } from '../../db/queries/workflows.ts'
 import { completePreferences } from '../core/preferences.ts'
-import type { TriggerRequest } from '../runs/trigger.ts'
+import type { TriggerRequest } from '../runs/trigger-request.ts'
 
 /** A missed round is skipped: the next one says as much. */
 export const canarySchedule: CronItem[] = [

@@ -2,13 +2,16 @@
 // cancel and a wait that ends at the same moment exactly one happens.
 import { retryConflicts } from '../../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
-import { detail } from '../../steps/contract/outcome.ts'
+import type { Group } from '../../steps/contract/need.ts'
 import { lockDigests, saveDigests } from '../core/statements.ts'
+import { cancelWaits, inherit, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
+import { lockRuns } from './load.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
-import { storedLine } from './run.ts'
+import type { JobState, RunState } from './run.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
-import { queueWakeUps } from './store.ts'
+import { priorities, storePassedOver, storeRuns } from './store.ts'
+import { heirOf } from './windows.ts'
 
 /** All lanes: members who were not reached get nothing. */
 const stopWalks = statement(
@@ -41,72 +44,54 @@ const lockTransaction = statement(
    ORDER BY n.id FOR UPDATE`,
 )
 
-/** Cancels waiting steps and all steps after them. Returns what each was before. */
-const cancelWaits = statement(
-  'cancel_waits',
-  `WITH found AS (
-     SELECT j.notification_id, j.position, j.status, j.due_at, n.workflow_id, n.subscriber_row_id FROM jobs j
-     JOIN notifications n ON n.environment_id = $1 AND n.id = j.notification_id AND n.transaction_id = $2
-     WHERE j.environment_id = $1 AND (j.status IN ('delayed', 'pending') OR j.status = 'queued' AND j.due_at IS NOT NULL
-       OR j.status = 'merged' AND EXISTS (
+/** The steps of its runs. The digests that took its events are locked, so what is said about them holds. */
+const findSteps = statement(
+  'find_steps_to_cancel',
+  `SELECT n.id AS run_id, n.status AS run_status, n.workflow_id, n.subscriber_row_id, j.position, j.type, j.status, j.reason,
+     j.error, j.due_at, j.step_row_id, j.digest ->> 'digestValue' AS value,
+     j.status = 'merged' AND EXISTS (
        SELECT FROM jobs m
-       WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'))
+       WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'
+     ) AS is_collected
+   FROM notifications n JOIN jobs j ON j.environment_id = $1 AND j.notification_id = n.id
+   WHERE n.environment_id = $1 AND n.transaction_id = $2 ORDER BY n.id, j.position`,
+)
+
+/** Writes canceled steps and their runs. */
+const saveCanceled = statement(
+  'save_canceled',
+  `WITH r AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($2::json) AS r (run_id text, run_status text, position smallint, status text,
+       reason text, details jsonb)
+   ), j AS (
+     UPDATE jobs j SET status = r.status, reason = r.reason, due_at = NULL, details = j.details || r.details, updated_at = $3
+     FROM r WHERE j.environment_id = $1 AND j.notification_id = r.run_id AND j.position = r.position
    )
-   UPDATE jobs j SET status = 'canceled', reason = 'canceled_by_user', due_at = NULL, details = j.details || $3::jsonb, updated_at = $4
-   FROM found f
-   WHERE j.environment_id = $1 AND j.notification_id = f.notification_id AND j.position = f.position
-     AND EXISTS (SELECT FROM found w WHERE w.status <> 'pending')
-   RETURNING j.notification_id, j.type, j.step_row_id, j.digest ->> 'digestValue' AS value, f.status AS was, f.due_at,
-     f.workflow_id, f.subscriber_row_id`,
+   UPDATE notifications n SET status = r.run_status, updated_at = $3
+   FROM (SELECT DISTINCT run_id, run_status FROM r) r
+   WHERE n.environment_id = $1 AND n.id = r.run_id AND r.run_status <> 'processing'`,
 )
 
-/** Ends runs with nothing left to do. */
-const endRuns = statement(
-  'end_runs',
-  `UPDATE notifications n SET updated_at = $3,
-     status = CASE WHEN EXISTS (SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
-                                  AND j.status = 'failed' AND j.reason IS DISTINCT FROM 'failure_allowed')
-              THEN 'error' ELSE 'completed' END
-   WHERE n.environment_id = $1 AND n.id = ANY ($2::text[]) AND NOT EXISTS (
-     SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
-       AND j.status IN ('pending', 'queued', 'running', 'delayed'))`,
+/** The steps merged into the digests of these runs. */
+const findMergedSteps = statement(
+  'find_merged_steps',
+  `SELECT j.merged_into, j.notification_id, j.position, j.id, j.created_at FROM jobs j
+   WHERE j.environment_id = $1 AND j.merged_into = ANY ($2::text[]) AND j.status = 'merged' AND j.digest IS NOT NULL`,
 )
 
-/** The oldest run merged into each of these, locked. */
-const findFollowers = statement(
-  'find_followers',
-  `SELECT f.merged_into, f.notification_id, f.position FROM (
-     SELECT DISTINCT ON (j.merged_into) j.merged_into, j.notification_id, j.position FROM jobs j
-     WHERE j.environment_id = $1 AND j.merged_into = ANY ($2::text[]) AND j.status = 'merged' AND j.digest IS NOT NULL
-     ORDER BY j.merged_into, j.created_at, j.id) f
-   JOIN notifications n ON n.environment_id = $1 AND n.id = f.notification_id
-   ORDER BY n.id FOR UPDATE OF n`,
-)
-
-const promoteFollowers = statement(
-  'promote_followers',
+/** The other events of a digest follow it to the run that inherits it. */
+const followHeirs = statement(
+  'follow_heirs',
   `WITH given AS (
-     SELECT * FROM unnest($2::text[], $3::text[], $4::smallint[], $5::timestamptz[]) AS t (main, follower, position, due_at)
-   ), promoted AS (
-     UPDATE jobs j SET status = CASE WHEN j.position = g.position THEN 'delayed' ELSE 'pending' END, reason = NULL,
-       merged_into = NULL, due_at = CASE WHEN j.position = g.position THEN g.due_at END, updated_at = $6,
-       details = CASE WHEN j.position = g.position THEN j.details || $7::jsonb ELSE j.details END
-     FROM given g
-     WHERE j.environment_id = $1 AND j.notification_id = g.follower AND j.merged_into = g.main AND j.status = 'merged'
-   ), runs AS (
-     UPDATE notifications n SET status = 'processing', digested_into = NULL, updated_at = $6
-     FROM given g WHERE n.environment_id = $1 AND n.id = g.follower
-   ), others AS (
-     UPDATE jobs j SET merged_into = g.follower FROM given g
-     WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.notification_id <> g.follower AND j.status = 'merged'
+     SELECT * FROM unnest($2::text[], $3::text[]) AS t (main, heir)
    ), their_runs AS (
-     UPDATE notifications n SET digested_into = g.follower FROM given g
-     WHERE n.environment_id = $1 AND n.digested_into = g.main AND n.id <> g.follower
-       AND n.id IN (SELECT j.notification_id FROM jobs j WHERE j.environment_id = $1 AND j.merged_into = g.main)
+     UPDATE notifications n SET digested_into = g.heir FROM given g
+     WHERE n.environment_id = $1 AND n.digested_into = g.main AND n.id <> g.heir
+       AND n.id IN (SELECT j.notification_id FROM jobs j
+                    WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.status = 'merged')
    )
-   INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
-   SELECT $1, follower, position, 'step', due_at FROM given
-   ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at`,
+   UPDATE jobs j SET merged_into = g.heir FROM given g
+   WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.notification_id <> g.heir AND j.status = 'merged'`,
 )
 
 interface Place {
@@ -119,16 +104,27 @@ interface EventRow {
   started_at: Date | null
 }
 
-interface CanceledJob {
-  notification_id: string
+interface StepRow {
+  run_id: string
+  run_status: RunState['status']
+  workflow_id: string
+  subscriber_row_id: string
+  position: number
   type: string
+  status: JobState['status']
+  reason: JobState['reason']
+  error: string | null
+  due_at: Date | null
   step_row_id: string
   /** A digest's grouping value. */
   value: string | null
-  was: 'delayed' | 'merged' | 'queued' | 'pending'
-  due_at: Date | null
-  workflow_id: string
-  subscriber_row_id: string
+  /** Whether a digest that still collects has taken its event. */
+  is_collected: boolean
+}
+
+interface CancelableJob extends OutlinedJob {
+  isCollected: boolean
+  group: Group
 }
 
 /** After this long waiting for a lock the caller gets an error and can retry, rather than hold a connection. */
@@ -141,7 +137,7 @@ const patience = { lockTimeoutMs: 5_000 }
 export async function cancelTransaction(parts: EngineParts, place: Place): Promise<boolean> {
   await retryConflicts(() => begin(parts, place))
   return retryConflicts(() =>
-    inTransaction(parts.pool, (transaction) => cancel(transaction, place, parts.clock.now()), patience),
+    inTransaction(parts.pool, (transaction) => cancel(transaction, parts, place, parts.clock.now()), patience),
   )
 }
 
@@ -155,7 +151,7 @@ async function begin(parts: EngineParts, { environmentId, transactionId }: Place
   for (const { id, started_at } of rows) if (started_at === null) await startRuns(parts, [{ environmentId, id }])
 }
 
-async function cancel(transaction: Transaction, place: Place, now: Date): Promise<boolean> {
+async function cancel(transaction: Transaction, parts: EngineParts, place: Place, now: Date): Promise<boolean> {
   const { environmentId, transactionId } = place
   // Trigger, walks, timers, runs: the same lock order as everywhere else.
   const [event] = await transaction.run<EventRow>(lockTransactionEvent, [environmentId, transactionId])
@@ -163,17 +159,44 @@ async function cancel(transaction: Transaction, place: Place, now: Date): Promis
   if (event && isStopped) {
     const passedOver = new PassedOver()
     passedOver.addNamed('canceled_by_user')
-    await passedOver.store(transaction, environmentId, event.id, now)
+    await storePassedOver(transaction, passedOver, { environmentId, eventId: event.id, now })
   }
   await transaction.run(dropTimers, [environmentId, transactionId])
   await lockAll(transaction, place)
-  const line = JSON.stringify([storedLine(detail('canceled'), now)])
-  const canceled = await transaction.run<CanceledJob>(cancelWaits, [environmentId, transactionId, line, now])
+  const runs = runsIn(environmentId, await transaction.run<StepRow>(findSteps, [environmentId, transactionId]))
+  const canceled = cancelWaits<CancelableJob, Outline<CancelableJob>>(runs, ({ isCollected }) => isCollected, now)
   if (canceled.length === 0) return isStopped
-  await transaction.run(endRuns, [environmentId, [...new Set(canceled.map((job) => job.notification_id))], now])
-  const mains = canceled.filter(({ type, was }) => type === 'digest' && was === 'delayed')
-  if (mains.length > 0) await handOver(transaction, environmentId, mains, now)
+  const rows = canceled.map(({ run, job: { position, status, reason, details } }) => ({
+    ...{ run_id: run.id, run_status: run.status },
+    ...{ position, status, reason, details },
+  }))
+  await transaction.run(saveCanceled, [environmentId, JSON.stringify(rows), now])
+  const digests = canceled.filter(isCanceledDigest).map(({ run, job, dueAt }) => ({
+    ...{ runId: run.id, group: job.group },
+    dueAt: dueAt ?? now,
+  }))
+  if (digests.length > 0) await handOver(transaction, parts, environmentId, digests, now)
   return true
+}
+
+function runsIn(environmentId: string, rows: StepRow[]): Array<Outline<CancelableJob>> {
+  const runs = new Map<string, Outline<CancelableJob>>()
+  for (const row of rows) {
+    const run = runs.get(row.run_id) ?? { id: row.run_id, status: row.run_status, jobs: [] }
+    runs.set(row.run_id, run)
+    run.jobs.push({
+      ...{ position: row.position, type: row.type, status: row.status, reason: row.reason, error: row.error },
+      ...{ dueAt: row.due_at, details: [], isChanged: false, isCollected: row.is_collected },
+      group: {
+        environmentId,
+        workflowId: row.workflow_id,
+        stepRowId: row.step_row_id,
+        subscriberRowId: row.subscriber_row_id,
+        value: row.value ?? '',
+      },
+    })
+  }
+  return [...runs.values()]
 }
 
 /** Stops the fan-out; members not reached get nothing. Repeated, because a chunk we waited for may have opened more lanes. */
@@ -195,48 +218,52 @@ async function lockAll(transaction: Transaction, { environmentId, transactionId 
   }
 }
 
+/** A digest that was canceled while it collected. */
+interface CanceledDigest {
+  runId: string
+  group: Group
+  dueAt: Date
+}
+
 /**
- * A canceled digest hands its events to the oldest run merged into it, which keeps the deadline. Without one, the window
- * closes. The window is locked first, so that no run joins a digest that is gone.
+ * A canceled digest hands its events to one of the runs merged into it. The window is locked first, so that no run joins a
+ * digest that is gone. The canceled run is locked, so no other cancel takes an event out of it meanwhile.
  */
 async function handOver(
   transaction: Transaction,
+  parts: EngineParts,
   environmentId: string,
-  mains: CanceledJob[],
+  digests: CanceledDigest[],
   now: Date,
 ): Promise<void> {
-  const ids = mains.map(({ notification_id }) => notification_id)
-  const { columns } = byGroup(
-    mains.map(({ workflow_id, step_row_id, subscriber_row_id, value }) => ({
-      group: {
-        environmentId,
-        workflowId: workflow_id,
-        stepRowId: step_row_id,
-        subscriberRowId: subscriber_row_id,
-        value: value ?? '',
-      },
-    })),
+  const ids = digests.map(({ runId }) => runId)
+  const windows = await transaction.run<DigestRow>(lockDigests, byGroup(digests).columns)
+  const merged = await transaction.run<MergedRow>(findMergedSteps, [environmentId, ids])
+  const heirs = new Map(
+    digests.flatMap(({ runId, dueAt }) => {
+      const heir = heirOf(merged.filter(({ merged_into }) => merged_into === runId))
+      return heir ? [[runId, { id: heir.notification_id, position: heir.position, dueAt }] as const] : []
+    }),
   )
-  const windows = await transaction.run<DigestRow>(lockDigests, columns)
-  const followers = await transaction.run<{ merged_into: string; notification_id: string; position: number }>(
-    findFollowers,
-    [environmentId, ids],
-  )
-  const heirs = new Map(followers.map((row) => [row.merged_into, row.notification_id]))
   const handed = windows
     .filter(({ notification_id }) => ids.includes(notification_id ?? ''))
-    .map((row) => ({ ...row, notification_id: heirs.get(row.notification_id ?? '') ?? null }))
+    .map((row) => ({ ...row, notification_id: heirs.get(row.notification_id ?? '')?.id ?? null }))
   if (handed.length > 0) await transaction.run(saveDigests, [JSON.stringify(handed)])
-  if (followers.length === 0) return
-  const dueTimes = followers.map((row) => mains.find((main) => main.notification_id === row.merged_into)?.due_at ?? now)
-  await transaction.run(promoteFollowers, [
-    environmentId,
-    followers.map((row) => row.merged_into),
-    followers.map((row) => row.notification_id),
-    followers.map((row) => row.position),
-    dueTimes,
-    now,
-    JSON.stringify([storedLine(detail('digested'), now)]),
-  ])
-  await queueWakeUps(transaction, dueTimes, now)
+  if (heirs.size === 0) return
+  const keys = [...heirs.values()].map(({ id }) => ({ environmentId, id }))
+  const runs = await lockRuns(transaction, parts.memory, keys, now)
+  for (const [from, { id, position, dueAt }] of heirs) {
+    const run = runs.find((each) => each.id === id)
+    if (run) inherit(run, { from, position, dueAt }, now)
+  }
+  await transaction.run(followHeirs, [environmentId, [...heirs.keys()], keys.map(({ id }) => id)])
+  await storeRuns(transaction, runs, { now, priority: priorities.single })
+}
+
+interface MergedRow {
+  merged_into: string
+  notification_id: string
+  position: number
+  id: string
+  created_at: Date
 }

@@ -2,40 +2,23 @@
 // call that waits for a slot can go back to the queue at any time. One that was begun and never ended shows that the process
 // died in between: the step learns that when it is made again.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import { autoCommit, inTransaction } from '../../db/core/transaction.ts'
-import { RenderError } from '../../render/limits.ts'
+import type { HttpClient } from '../../providers/http-client.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
-import type { ControlValues } from '../../steps/contract/kind.ts'
-import { detail, type StepOutcome } from '../../steps/contract/outcome.ts'
-import { type StepRun, subscriberVariablesOf } from '../../steps/contract/step-run.ts'
-import { askFilters, type Decided, gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
-import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
+import { detail } from '../../steps/contract/outcome.ts'
+import type { StepRun } from '../../steps/contract/step-run.ts'
+import type { Bridge } from '../core/bridge.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment } from '../core/memory.ts'
 import { untilReachable } from '../core/patience.ts'
 import { queueCalls, returnCalls, takeCalls } from '../core/statements.ts'
 import { type BegunCalls, type BegunGroup, callName, type Holder, NotBegun, Renounced } from './begun-calls.ts'
-import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
+import { afterCall, type CallResult, failureOf, makeCall } from './call.ts'
+import { asStored } from './compose.ts'
+import { type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import {
-  contentFailed,
-  earlierOf,
-  failedUnexpectedly,
-  gateAfter,
-  goOn,
-  goOnPast,
-  goOnWith,
-  isEnded,
-  type JobState,
-  kindOf,
-  noEffects,
-  type RunState,
-  skippedBy,
-  stepRunOf,
-  storedLine,
-} from './run.ts'
+import { goOn, isEnded, type JobState, noEffects, type RunState, stepRunOf, storedLine } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { isPlain, type PlainEnd, priorities, storeEnds, storeRuns } from './store.ts'
 import { traceCall } from './traces.ts'
@@ -43,7 +26,7 @@ import { traceCall } from './traces.ts'
 export interface DeliverParts extends EngineParts {
   begunCalls: BegunCalls
   bridge: Bridge
-  tools: Omit<CallTools, 'layout' | 'layoutTranslator' | 'hasBranding'>
+  tools: Omit<CallTools, 'layout' | 'layoutTranslator' | 'hasBranding' | 'http'> & { http: HttpClient }
 }
 
 /** Which step of which run. */
@@ -53,11 +36,8 @@ export interface CallKey {
   position: number
 }
 
-/** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
-type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided; outcome?: StepOutcome }
-
 interface Ended extends Taken {
-  result: Result
+  result: CallResult
 }
 
 interface Taken {
@@ -241,7 +221,7 @@ export class Deliveries {
     return calls
   }
 
-  async #call(call: Taken): Promise<Result> {
+  async #call(call: Taken): Promise<CallResult> {
     const { clock, log, memory, begunCalls } = this.#parts
     const { run, job, isRepeated } = call
     let beginning: Promise<void> | undefined
@@ -256,9 +236,7 @@ export class Deliveries {
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment no longer exists.')
-      const tools = this.#toolsOf(environment)
-      if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
-      return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
+      return await makeCall(of, run, job, { tools: this.#toolsOf(environment), bridge: this.#parts.bridge })
     } catch (error) {
       if (error instanceof NotBegun || error instanceof Renounced) throw error
       return { outcome: failureOf(error, of, log) }
@@ -279,26 +257,6 @@ export class Deliveries {
     }
     this.#tools.set(environment, made)
     return made
-  }
-
-  /** The user's code decides what the step does; then it runs like any other. */
-  async #callCode(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
-    const { run, step } = of
-    const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
-    const { bridge_url: bridgeUrl } = (run as RunState).definition
-    let answer: BridgeAnswer
-    try {
-      answer = await this.#parts.bridge.execute(targetIn(run.environment, bridgeUrl), ids, bridgeEvent(of))
-    } catch (error) {
-      if (!(error instanceof BridgeError)) throw error
-      const { message, code, data } = error
-      const details = [detail('bridge_failed', { message, code, ...(data === undefined ? {} : { data }) })]
-      const stops = kindOf(job).isWait === true
-      return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
-    }
-    if (answer.options.skip) return { outcome: skippedBy(kindOf(job)) }
-    const rendered = { ...of, values: answer.outputs, isRendered: true, providerData: answer.providers }
-    return kindOf(job).call ? callStep(rendered, job, tools) : { outputs: answer.outputs }
   }
 
   async #end(ended: Ended[]): Promise<undefined[]> {
@@ -335,7 +293,7 @@ export class Deliveries {
         const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
         const job = run?.jobs.find(({ position }) => position === key.position)
         if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
-        return [{ run, progress: continued(run, job, result, now) }]
+        return [{ run, progress: afterCall(run, job, result, now) }]
       })
       await settle(transaction, threads, { now, log })
       await storeRuns(
@@ -362,57 +320,4 @@ function plainEndOf({ run, job, rowVersion, result }: Ended, now: Date): PlainEn
   }
   const { done } = goOn(ending, copy, result.outcome, now).next()
   return done && isPlain(ending) ? { run: ending, rowVersion } : undefined
-}
-
-function continued(run: RunState, job: JobState, result: Result, now: Date): Thread['progress'] {
-  if ('outputs' in result) return goOnWith(run, job, result.outputs, now)
-  if ('judgement' in result) return goOnPast(run, job, result.judgement, result.outcome, now)
-  return goOn(run, job, result.outcome, now)
-}
-
-/** A step without a call is here because it was redriven. */
-async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
-  const { call } = kindOf(job)
-  if (call) return { outcome: await call(of, tools) }
-  return { judgement: { kind: 'open', variant: variantIn(job.step, gateOf(job) ?? {}), details: [] } }
-}
-
-/** Asks what the filters need, and if they let the step pass, calls it at once without another round through the queue. */
-async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<Result> {
-  const { call, isWait: stops = false } = kindOf(job)
-  const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
-  if (found.kind === 'closed' || (found.kind === 'open' && !call)) return { judgement: found }
-  if (found.kind !== 'open') return { outcome: found.kind === 'fail' ? { ...found, stops } : found }
-  const opened = { ...job, delivery: withGate(job.delivery, gateAfter(job, found)) }
-  const outcome = await call?.({ ...of, ...stepRunOf(run, opened, of.now) }, tools)
-  return { judgement: found, ...(outcome ? { outcome } : {}) }
-}
-
-function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
-  const stops = kindOf(step).isWait === true
-  if (error instanceof RenderError) return contentFailed(error, stops)
-  log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
-  return failedUnexpectedly(stops)
-}
-
-/** What the user's code receives: the nearest earlier step first. */
-function bridgeEvent({ run, job, step }: StepRun): BridgeEvent {
-  const { payload, context, actor } = run.event
-  const { __source: _, ...told } = payload
-  const state = (run as RunState).jobs
-    .filter(({ position }) => position < job.position)
-    .map((earlier) => ({
-      stepId: earlier.step.stepId,
-      outputs: (run.results[earlier.step.stepId] ?? {}) as Record<string, unknown>,
-      state: { status: earlier.status, ...(earlier.error === null ? {} : { error: earlier.error }) },
-    }))
-  return {
-    payload: told,
-    controls: step.controlValues ?? {},
-    state: state.reverse(),
-    subscriber: subscriberVariablesOf(run.subscriber),
-    context,
-    env: run.environment.env,
-    ...(actor ? { actor: subscriberVariablesOf(actor) } : {}),
-  }
 }

@@ -1,9 +1,8 @@
 // Runs for all members of a trigger's topics, or for all subscribers: in chunks, each a queue job behind all single triggers
 // and each continuing where the last ended. The walk goes by subscriber id, so nobody comes twice, however many topics they are
 // in, and even if members join or leave during it.
-import type { Recipient, RunTopic } from '../../db/core/tables.ts'
+import { newId } from '../../db/core/ids.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
-import { resolveSubscription } from '../core/preferences.ts'
 import {
   endWalk,
   findEveryone,
@@ -13,12 +12,13 @@ import {
   queueWalks,
   saveWalks,
 } from '../core/statements.ts'
-import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
+import { newRun, type PreparedEvent, type RecipientRow } from './compose.ts'
+import { reach, type Subscription, topicKeysOf } from './members.ts'
 import { settle } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
 import { advance, type RunState } from './run.ts'
-import { directOf, type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
-import { priorities, storeRuns } from './store.ts'
+import { type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
+import { priorities, storePassedOver, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 /** Recipients per transaction: more share statements better, fewer let single triggers pass sooner. */
@@ -35,14 +35,6 @@ type Member = { member_id: string; via: Subscription[] | null; missing_topics?: 
   | RecipientRow
   | { id: null }
 )
-
-interface Subscription {
-  topic_id: string
-  topic_key: string
-  identifier: string
-  /** The subscriber's choice for this workflow with this subscription. */
-  choice: { enabled: boolean; condition: Record<string, unknown> | null } | null
-}
 
 export interface WalkKey {
   environmentId: string
@@ -65,7 +57,7 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
     const runs = event ? await runsFor(event, members, passedOver, now) : []
     if (event && walk.reached === '')
       for (const key of await missingTopics(transaction, event, members)) passedOver.addNamed('topic_not_found', key)
-    await passedOver.store(transaction, environmentId, eventId, now)
+    await storePassedOver(transaction, passedOver, { environmentId, eventId, now })
     await settle(
       transaction,
       runs.map((run) => ({ run, progress: advance(run, now) })),
@@ -94,12 +86,9 @@ async function nextMembers(
   const { environment_id, recipients, started_at, workflow_id } = row
   if (recipients === null)
     return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of])
-  const values = [environment_id, topicKeys(recipients), reached, contextKeys, workflow_id, chunk, lane, of]
+  const values = [environment_id, topicKeysOf(recipients), reached, contextKeys, workflow_id, chunk, lane, of]
   return transaction.run<Member>(findMembers, values)
 }
-
-const topicKeys = (recipients: Recipient[]) =>
-  recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
 
 /** The trigger's topics that do not exist. Member rows carry them; without any row they take a query. */
 async function missingTopics(
@@ -109,53 +98,21 @@ async function missingTopics(
 ): Promise<readonly string[]> {
   if (row.recipients === null) return []
   if (first) return first.missing_topics ?? []
-  const values = [row.environment_id, topicKeys(row.recipients)]
+  const values = [row.environment_id, topicKeysOf(row.recipients)]
   return (await transaction.run<{ key: string }>(findMissingTopics, values)).map(({ key }) => key)
 }
 
-/** Leaves out direct recipients, those whom any of the topics excludes, and the actor. */
 async function runsFor(
   event: PreparedEvent,
   members: Member[],
   passedOver: PassedOver,
   now: Date,
 ): Promise<RunState[]> {
-  const { recipients } = event.row
-  const direct = new Set(directOf(event.row).map(({ subscriberId }) => subscriberId))
-  const excluded = new Set<string>()
-  for (const each of recipients ?? [])
-    if ('exclude' in each) for (const subscriberId of (each.exclude ?? []) as string[]) excluded.add(subscriberId)
-  const actor = recipients === null ? undefined : event.facts.actor?.subscriber_id
+  const known = members.flatMap(({ via, member_id: _, missing_topics: __, ...recipient }) =>
+    recipient.id === null ? [] : [{ recipient, via }],
+  )
   const runs: RunState[] = []
-  for (const { via, member_id: _, missing_topics: __, ...recipient } of members) {
-    if (recipient.id === null || direct.has(recipient.subscriber_id)) continue
-    if (excluded.has(recipient.subscriber_id)) passedOver.add('excluded', recipient.subscriber_id)
-    else if (recipient.subscriber_id === actor) passedOver.add('actor', recipient.subscriber_id)
-    else {
-      const { topics, reason } = via ? topicsThatPass(via, event, now) : { topics: null, reason: null }
-      if (topics === null || topics.length > 0) runs.push(await newRun(event, recipient, { now, topics }))
-      else passedOver.add('topic_subscription_preference_evaluation', recipient.subscriber_id, reason)
-    }
-  }
+  for (const { recipient, topics } of reach(event, known, passedOver, now))
+    runs.push(await newRun(event, recipient, { now, newId, topics }))
   return runs
-}
-
-/** The topics that let the workflow through; if none does, why the first did not. */
-function topicsThatPass(
-  via: Subscription[],
-  event: PreparedEvent,
-  now: Date,
-): { topics: RunTopic[]; reason: string | null } {
-  const { payload } = event.facts
-  let refused: string | null = null
-  const topics = via.flatMap(({ topic_id, topic_key, identifier, choice }) => {
-    const { passes, reason } = resolveSubscription(choice ?? undefined, { payload, now })
-    if (!passes) {
-      refused ??= reason
-      return []
-    }
-    const topic = { _topicId: topic_id, topicKey: topic_key, subscriptionIdentifier: identifier, preference: reason }
-    return [choice?.condition ? { ...topic, condition: choice.condition } : topic]
-  })
-  return { topics, reason: refused }
 }

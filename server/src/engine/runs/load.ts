@@ -1,110 +1,26 @@
-// Builds runs: existing ones from their rows, and new ones before their first step.
+// Builds existing runs from their rows, and ends those whose subscriber is gone.
 import type { Selectable } from 'kysely'
 import { newId } from '../../db/core/ids.ts'
-import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../../db/core/tables.ts'
+import type { ChannelChoices, JobTable, NotificationTable } from '../../db/core/tables.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
-import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
-import type { WorkflowStep } from '../../db/queries/workflows.ts'
-import { detail } from '../../steps/contract/outcome.ts'
 import type { EventFacts } from '../../steps/contract/step-run.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
-import type { Memory, RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
+import type { Memory, RememberedEnvironment } from '../core/memory.ts'
 import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from '../core/statements.ts'
-import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf, storedLine } from './run.ts'
-
-export type EventRow = Selectable<EventTable>
-
-export interface StoredPreference {
-  workflow_id: string | null
-  context_keys: string[]
-  channels: ChannelChoices
-  schedule: Record<string, unknown> | null
-}
-
-export type RecipientRow = SubscriberRow & { preferences: StoredPreference[] | null }
-
-/** A trigger's own data and what it refers to, ready for all its runs. */
-export interface PreparedEvent {
-  row: EventRow
-  facts: EventFacts
-  contextKeys: string[]
-  environment: RememberedEnvironment
-  definition: WorkflowVersion
-}
-
-/** The preferences that apply to one workflow in one set of contexts. */
-export function preferencesFor(
-  all: StoredPreference[] | null,
-  workflowId: string,
-  contextKeys: string[],
-): RecipientPreferences | undefined {
-  const own = all?.filter(({ context_keys }) => sameKeys(context_keys, contextKeys)) ?? []
-  const general = own.find(({ workflow_id }) => workflow_id === null)
-  const specific = own.find(({ workflow_id }) => workflow_id === workflowId)
-  if (!general && !specific) return undefined
-  return { global: general?.channels, workflow: specific?.channels, schedule: general?.schedule ?? null }
-}
-
-const sameKeys = (a: string[], b: string[]) => a.length === b.length && a.every((key, index) => key === b[index])
-
-/** A run before its first step. */
-export async function newRun(
-  prepared: PreparedEvent,
-  recipient: RecipientRow,
-  { now, topics = null }: { now: Date; topics?: RunTopic[] | null },
-): Promise<RunState> {
-  const { definition, environment, facts, contextKeys } = prepared
-  const severity = facts.overrides.severity
-  return {
-    id: newId(now),
-    transactionId: prepared.row.transaction_id,
-    contextKeys,
-    severity: severities.has(severity) ? String(severity) : definition.severity,
-    critical: isCriticalWorkflow(definition),
-    event: facts,
-    subscriber: recipient,
-    workflow: definition,
-    environment: environment.facts,
-    translator: await environment.translator('workflow', definition, recipient.locale),
-    results: {},
-    definition,
-    preferences: preferencesFor(recipient.preferences, definition.id, contextKeys),
-    topics,
-    status: 'processing',
-    digestedInto: null,
-    jobs: definition.steps.filter(isActive).map((step, position) => newJob(step, position, now)),
-    createdAt: now,
-    isNew: true,
-    effects: noEffects(),
-  }
-}
-
-const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
-
-export const isActive = ({ active }: Pick<WorkflowStep, 'active'>) => active !== false
-
-const newJob = (step: JobState['step'], position: number, now: Date): JobState => ({
-  id: newId(now),
-  position,
-  step,
-  type: step.type,
-  status: 'pending',
-  reason: null,
-  error: null,
-  providerId: null,
-  details: [],
-  storedDetails: 0,
-  output: null,
-  digest: null,
-  mergedInto: null,
-  scheduleExtensions: 0,
-  attempts: 0,
-  delivery: null,
-  dueAt: null,
-  createdAt: now,
-  isChanged: true,
-})
+import { endOrphan, type Outline } from './canceling.ts'
+import {
+  contextIdOf,
+  type EventRow,
+  isoDates,
+  type PreparedEvent,
+  preferencesFor,
+  type RecipientRow,
+  resultsOf,
+  type StoredPreference,
+  tenantOf,
+} from './compose.ts'
+import { type JobState, noEffects, type RunState } from './run.ts'
 
 /** The key of a run or an event. */
 export interface RunKey {
@@ -157,19 +73,41 @@ export async function runsOf(
       await existingRun(row, { environment, definition, event: references.factsOf(row.event as unknown as EventRow) }),
     )
   }
-  if (orphans.length > 0)
-    await transaction.run(endOrphans, [
-      orphans.map(({ environment_id }) => environment_id),
-      orphans.map(({ id }) => id),
-      JSON.stringify([storedLine(detail('previous_failed'), now)]),
-      now,
-    ])
+  if (orphans.length > 0) await endAll(transaction, orphans, now)
   return runs
+}
+
+async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], now: Date): Promise<void> {
+  const ended = rows.flatMap(({ environment_id, id, status, jobs }) => {
+    const outline: Outline = {
+      id,
+      status: status as RunState['status'],
+      jobs: (jobs ?? []).map((job) => ({
+        position: job.position,
+        type: job.type,
+        status: job.status as JobState['status'],
+        reason: job.reason as JobState['reason'],
+        error: job.error,
+        dueAt: null,
+        details: [],
+        isChanged: false,
+      })),
+    }
+    endOrphan(outline, now)
+    return outline.jobs
+      .filter(({ isChanged }) => isChanged)
+      .map(({ position, ...job }) => ({ environment_id, notification_id: id, position, ...job, run: outline.status }))
+  })
+  await transaction.run(endOrphans, [JSON.stringify(ended), now])
 }
 
 async function existingRun(
   row: LoadedRow,
-  { environment, definition, event }: Pick<PreparedEvent, 'environment' | 'definition'> & { event: EventFacts },
+  {
+    environment,
+    definition,
+    event,
+  }: Pick<PreparedEvent, 'definition'> & { environment: RememberedEnvironment; event: EventFacts },
 ): Promise<RunState> {
   const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
   const steps = new Map(definition.steps.map((step) => [step._id, step]))
@@ -221,6 +159,7 @@ async function existingRun(
     environment: environment.facts,
     translator: await environment.translator('workflow', definition, subscriber.locale),
     results: resultsOf(jobs),
+    newId,
     definition,
     preferences: preferencesFor(row.preferences, row.workflow_id, row.context_keys),
     topics: row.topics,
@@ -231,29 +170,6 @@ async function existingRun(
     isNew: false,
     effects: noEffects(),
   }
-}
-
-const resultsOf = (jobs: JobState[]) =>
-  Object.fromEntries(
-    jobs
-      .filter(({ status }) => status !== 'pending' && status !== 'merged')
-      .map((job) => [job.step.stepId, resultOf(job)]),
-  )
-
-/** A run as it would be read back now that it is stored. */
-export const asStored = (run: RunState): RunState => ({
-  ...run,
-  results: resultsOf(run.jobs),
-  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false })),
-  isNew: false,
-  effects: noEffects(),
-})
-
-/** A message's state for later steps, with dates in ISO form as everywhere else. */
-function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
-  if (!seen) return undefined
-  const iso = (value: unknown) => (typeof value === 'string' ? new Date(value).toISOString() : null)
-  return { ...seen, lastSeenDate: iso(seen.lastSeenDate), lastReadDate: iso(seen.lastReadDate) }
 }
 
 /** Rows read as JSON have their dates as text. */
@@ -269,7 +185,7 @@ interface References {
 /** The contexts, tenants and actors that these events name, as they are now. */
 export async function readReferences(transaction: Pick<Transaction, 'run'>, events: EventRow[]): Promise<References> {
   const contexts = events.flatMap(({ environment_id, context }) =>
-    Object.entries(context ?? {}).map(([type, value]) => ({ environment_id, type, id: contextId(value) })),
+    Object.entries(context ?? {}).map(([type, value]) => ({ environment_id, type, id: contextIdOf(value) })),
   )
   const tenants = events.flatMap(({ environment_id, tenant }) =>
     tenant ? [{ environment_id, identifier: String(tenant.identifier) }] : [],
@@ -319,7 +235,7 @@ export async function readReferences(transaction: Pick<Transaction, 'run'>, even
       tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
       context: Object.fromEntries(
         Object.entries(event.context ?? {}).map(([type, value]) => {
-          const id = contextId(value)
+          const id = contextIdOf(value)
           const row = foundContexts.find(
             (each) => each.environment_id === event.environment_id && each.type === type && each.context_id === id,
           )
@@ -331,9 +247,3 @@ export async function readReferences(transaction: Pick<Transaction, 'run'>, even
     }),
   }
 }
-
-const tenantOf = (row: NonNullable<EventFacts['tenant']> | undefined): EventFacts['tenant'] =>
-  row && { identifier: row.identifier, name: row.name ?? null, data: row.data ?? null }
-
-const contextId = (value: unknown) =>
-  typeof value === 'string' ? value : String((value as { id?: unknown } | null)?.id ?? '')

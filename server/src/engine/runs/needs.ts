@@ -6,14 +6,26 @@ import type {
   Answer,
   CloseDigest,
   DigestEvent,
+  DigestPlace,
   Group,
   JoinDigest,
   Need,
   PassThrottle,
   Progress,
+  ThrottlePass,
 } from '../../steps/contract/need.ts'
 import { findMerged, lockDigests, lockThrottles, saveDigests, saveThrottles } from '../core/statements.ts'
 import { endByFault, type RunState, StepFault } from './run.ts'
+import {
+  closeDigest,
+  collect,
+  type DigestState,
+  joinDigest,
+  mostEventBytes,
+  mostEvents,
+  passThrottle,
+  type ThrottleState,
+} from './windows.ts'
 
 export interface Thread {
   run: RunState
@@ -88,7 +100,7 @@ interface GroupRow {
   value: string
 }
 
-const keyOf = (group: Group) =>
+export const keyOf = (group: Group) =>
   JSON.stringify([group.environmentId, group.workflowId, group.stepRowId, group.subscriberRowId, group.value])
 const rowKey = (row: GroupRow) =>
   JSON.stringify([row.environment_id, row.workflow_id, row.step_row_id, row.subscriber_row_id, row.value])
@@ -113,12 +125,8 @@ export function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<s
   return { groups, columns }
 }
 
-export type DigestRow = GroupRow & { notification_id: string | null; seen_at: Date; forget_at: Date }
+export type DigestRow = GroupRow & DigestState
 
-/**
- * An event that arrives while its group collects is merged. Otherwise the group starts to collect. With a look-back, it starts
- * only if there was an event within it; otherwise this event goes on at once.
- */
 async function joinDigests(
   transaction: Transaction,
   needs: JoinDigest[],
@@ -129,25 +137,10 @@ async function joinDigests(
   const { groups, columns } = byGroup(needs)
   const changed: object[] = []
   for (const row of await transaction.run<DigestRow>(lockDigests, columns)) {
-    let { notification_id: main, seen_at: seenAt } = row
-    for (const need of groups.get(rowKey(row)) ?? []) {
-      const isFirst = need.lookBackMs !== undefined && seenAt.getTime() < now.getTime() - need.lookBackMs
-      if (main !== null) answers.set(need, { place: 'merged', into: main })
-      else if (isFirst) answers.set(need, { place: 'first' })
-      else {
-        main = need.notificationId
-        answers.set(need, { place: 'main' })
-      }
-      seenAt = now
-    }
-    const lookBackMs = Math.max(0, ...(groups.get(rowKey(row)) ?? []).map((need) => need.lookBackMs ?? 0))
-    if (main !== row.notification_id || lookBackMs > 0)
-      changed.push({
-        ...groupRowOf(row),
-        notification_id: main,
-        seen_at: now,
-        forget_at: new Date(now.getTime() + lookBackMs),
-      })
+    const own = groups.get(rowKey(row)) ?? []
+    const { places, after } = joinDigest(row, own, now)
+    for (const [index, need] of own.entries()) answers.set(need, places[index] as DigestPlace)
+    if (after) changed.push({ ...groupRowOf(row), ...after })
   }
   if (changed.length > 0) await transaction.run(saveDigests, [JSON.stringify(changed)])
 }
@@ -160,19 +153,14 @@ const groupRowOf = ({ environment_id, workflow_id, step_row_id, subscriber_row_i
   value,
 })
 
-/** For one digest; events beyond that are only counted. */
-const mostEvents = 1_000
-const mostEventBytes = 8 * 1024 * 1024
-
 async function closeDigests(transaction: Transaction, needs: CloseDigest[], answers: Map<Need, Answer>): Promise<void> {
   if (needs.length === 0) return
   const { groups, columns } = byGroup(needs)
   const rows = await transaction.run<DigestRow>(lockDigests, columns)
-  const closed = rows.flatMap((row) =>
-    (groups.get(rowKey(row)) ?? []).some(({ notificationId }) => notificationId === row.notification_id)
-      ? [{ ...groupRowOf(row), notification_id: null, seen_at: row.seen_at, forget_at: row.forget_at }]
-      : [],
-  )
+  const closed = rows.flatMap((row) => {
+    const after = closeDigest(row, groups.get(rowKey(row)) ?? [])
+    return after ? [{ ...groupRowOf(row), ...after }] : []
+  })
   if (closed.length > 0) await transaction.run(saveDigests, [JSON.stringify(closed)])
   const merged = await transaction.run<{
     merged_into: string
@@ -181,6 +169,7 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     payload: Record<string, unknown>
     trace: string | null
     total: number
+    bytes: number
   }>(findMerged, [
     needs.map(({ group }) => group.environmentId),
     needs.map(({ notificationId }) => notificationId),
@@ -188,24 +177,26 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     mostEventBytes,
   ])
   const totals = new Map(merged.map(({ merged_into, total }) => [merged_into, total]))
-  const events = new Map<string, DigestEvent[]>()
-  const traces = new Map<string, string[]>()
-  for (const { merged_into, id, created_at, payload, trace } of merged) {
+  const events = new Map<string, Array<DigestEvent & { bytes: number; trace: string | null }>>()
+  for (const { merged_into, id, created_at, payload, trace, bytes } of merged) {
     const list = events.get(merged_into) ?? []
     events.set(merged_into, list)
-    list.push({ id, time: created_at.toISOString(), payload })
-    if (trace !== null) traces.set(merged_into, [...(traces.get(merged_into) ?? []), trace])
+    list.push({ id, time: created_at.toISOString(), payload, bytes, trace })
   }
   for (const need of needs) {
-    const all = events.get(need.notificationId) ?? []
+    const all = collect(events.get(need.notificationId) ?? [])
     const left = (totals.get(need.notificationId) ?? 0) - all.length
-    answers.set(need, { events: all, left, traces: traces.get(need.notificationId) })
+    const traces = all.flatMap(({ trace }) => trace ?? [])
+    answers.set(need, {
+      events: all.map(({ id, time, payload }) => ({ id, time, payload })),
+      left,
+      traces: traces.length > 0 ? traces : undefined,
+    })
   }
 }
 
-type ThrottleRow = GroupRow & { passed: number; started_at: Date; ends_at: Date }
+type ThrottleRow = GroupRow & ThrottleState
 
-/** A fixed window: it starts with the first event that passes and ends when that one's settings say. */
 async function passThrottles(
   transaction: Transaction,
   needs: PassThrottle[],
@@ -216,15 +207,10 @@ async function passThrottles(
   const { groups, columns } = byGroup(needs)
   const changed: object[] = []
   for (const row of await transaction.run<ThrottleRow>(lockThrottles, [...columns, now])) {
-    let { passed, started_at: startedAt, ends_at: endsAt } = row
-    for (const need of groups.get(rowKey(row)) ?? []) {
-      if (endsAt <= now) [passed, startedAt, endsAt] = [0, now, need.endsAt]
-      const isThrottled = passed >= need.threshold
-      if (!isThrottled) passed += 1
-      answers.set(need, { isThrottled, count: passed, startedAt, endsAt })
-    }
-    if (passed !== row.passed || endsAt !== row.ends_at)
-      changed.push({ ...groupRowOf(row), passed, started_at: startedAt, ends_at: endsAt })
+    const own = groups.get(rowKey(row)) ?? []
+    const { passes, after } = passThrottle(row, own, now)
+    for (const [index, need] of own.entries()) answers.set(need, passes[index] as ThrottlePass)
+    if (after) changed.push({ ...groupRowOf(row), ...after })
   }
   if (changed.length > 0) await transaction.run(saveThrottles, [JSON.stringify(changed)])
 }

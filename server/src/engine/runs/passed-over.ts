@@ -1,8 +1,5 @@
 // Recipients of a trigger who got no run, with the reason. Nothing else would mention them: this answers "why did this person
 // not get it?" for everybody.
-import { newId } from '../../db/core/ids.ts'
-import type { Transaction } from '../../db/core/transaction.ts'
-import { notePassedOver } from '../core/statements.ts'
 
 export const passedOverReasons = [
   'topic_not_found',
@@ -14,7 +11,7 @@ export const passedOverReasons = [
 ] as const
 export type PassedOverReason = (typeof passedOverReasons)[number]
 
-interface Group {
+export interface PassedOverGroup {
   reason: PassedOverReason
   detail: string | null
   named: string | null
@@ -23,7 +20,7 @@ interface Group {
 
 /** For one trigger, or a chunk of it: one row per reason. */
 export class PassedOver {
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new Map<string, PassedOverGroup>()
 
   /** A subscriber. */
   add(reason: PassedOverReason, subscriberId: string, detail: string | null = null): void {
@@ -39,27 +36,11 @@ export class PassedOver {
     return this.#groups.size === 0
   }
 
-  /** For `notePassedOver`. */
-  columns(environmentId: string, eventId: string, now: Date): unknown[] {
-    const groups = [...this.#groups.values()]
-    return [
-      environmentId,
-      eventId,
-      groups.map(() => newId(now)),
-      groups.map(({ reason }) => reason),
-      groups.map(({ detail }) => detail),
-      groups.map(({ named }) => named),
-      // Lists of different lengths cannot form a column of arrays.
-      groups.map(({ subscriberIds }) => JSON.stringify(subscriberIds)),
-      now,
-    ]
+  get groups(): readonly PassedOverGroup[] {
+    return [...this.#groups.values()]
   }
 
-  async store(transaction: Transaction, environmentId: string, eventId: string, now: Date): Promise<void> {
-    if (!this.isEmpty) await transaction.run(notePassedOver, this.columns(environmentId, eventId, now))
-  }
-
-  #group(reason: PassedOverReason, detail: string | null, named: string | null): Group {
+  #group(reason: PassedOverReason, detail: string | null, named: string | null): PassedOverGroup {
     const key = JSON.stringify([reason, detail, named])
     const known = this.#groups.get(key)
     if (known) return known

@@ -144,12 +144,13 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
 const done: StepOutcome = { kind: 'done', details: [] }
 
 /** Sets the final status once every step has ended. */
-export function end(run: RunState): void {
+export function end(run: Pick<RunState, 'status'> & { jobs: Array<Pick<JobState, 'status' | 'reason'>> }): void {
   if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
 
 /** A step that may fail does not fail the run. */
-const hasFailed = ({ status, reason }: JobState) => status === 'failed' && reason !== 'failure_allowed'
+const hasFailed = ({ status, reason }: Pick<JobState, 'status' | 'reason'>) =>
+  status === 'failed' && reason !== 'failure_allowed'
 
 const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
@@ -401,7 +402,7 @@ export class StepFault extends Error {
   }
 }
 
-export function note(job: JobState, line: Detail, now: Date): void {
+export function note(job: Pick<JobState, 'details' | 'isChanged'>, line: Detail, now: Date): void {
   job.details.push(storedLine(line, now))
   job.isChanged = true
 }

@@ -23,8 +23,10 @@ import {
   takeEvents,
   touchWorkflows,
 } from '../core/statements.ts'
+import { contextKeysOf, type EventRow, newRun, type PreparedEvent, type RecipientRow } from './compose.ts'
 import type { Hands } from './hands.ts'
-import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
+import { type RunKey, readReferences } from './load.ts'
+import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
 import { advance, type RunState } from './run.ts'
 import { priorities, type QueuedWakes, storeRuns } from './store.ts'
@@ -92,7 +94,7 @@ export async function startEvents(
   for (const event of prepared) {
     for (const { subscriberId } of directOf(event.row)) {
       const recipient = people.get(`${event.row.environment_id} ${subscriberId}`)
-      if (recipient) runs.push(await newRun(event, recipient, { now }))
+      if (recipient) runs.push(await newRun(event, recipient, { now, newId }))
     }
   }
   await settle(
@@ -103,22 +105,13 @@ export async function startEvents(
   await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
   if (tracing) transaction.afterCommit(() => traceStarts(tracing, prepared, runs, now))
   transaction.afterCommit(() => void parts.statistics.note(runs.length, now))
-  const wide = prepared.filter(
-    ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
-  )
+  const wide = prepared.filter(({ row }) => isWide(row))
   if (wide.length > 0)
     await transaction.run(beginWalks, [
       ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
       priorities.many,
     ])
   return prepared
-}
-
-/** Direct recipients, each once; the last definition of one counts. */
-export function directOf({ recipients }: Pick<EventRow, 'recipients'>): Direct[] {
-  const named = (recipients ?? []).filter((each): each is Direct => 'subscriberId' in each)
-  // There is usually one.
-  return named.length < 2 ? named : [...new Map(named.map((each) => [each.subscriberId, each])).values()]
 }
 
 /** Skips events whose environment or workflow was deleted. */
@@ -133,9 +126,7 @@ export async function prepare(
     const environment = await memory.recallAt(row.environment_id, row.revision)
     const definition = await environment?.version(row.workflow_id, row.workflow_version)
     if (!environment || !definition) continue
-    const contextKeys = Object.entries(row.context ?? {})
-      .map(([type, value]) => `${type}:${typeof value === 'string' ? value : (value as { id: string }).id}`)
-      .sort()
+    const contextKeys = contextKeysOf(row.context)
     prepared.push({ row, facts: references.factsOf(row), contextKeys, environment, definition })
   }
   return prepared

@@ -1,6 +1,7 @@
 // Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
 import type pg from 'pg'
 import { inColumns } from '../../db/core/columns.ts'
+import { newId } from '../../db/core/ids.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
@@ -12,11 +13,13 @@ import {
   endCalls,
   endCallsForNow,
   insertRuns,
+  notePassedOver,
   queueCalls,
   queueWakes,
   updateRuns,
 } from '../core/statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
+import type { PassedOver } from './passed-over.ts'
 import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
@@ -333,6 +336,35 @@ function sortCalls(runs: RunState[], { now, priority, shares, hands }: Writing):
       sorted.queued.push({ calls: rest.slice(at, at + callsPerJob), priority: priority + behind })
   }
   return sorted
+}
+
+interface PassedOverOf {
+  environmentId: string
+  eventId: string
+  now: Date
+}
+
+/** For `notePassedOver`. */
+export function passedOverColumns({ groups }: PassedOver, { environmentId, eventId, now }: PassedOverOf): unknown[] {
+  return [
+    environmentId,
+    eventId,
+    groups.map(() => newId(now)),
+    groups.map(({ reason }) => reason),
+    groups.map(({ detail }) => detail),
+    groups.map(({ named }) => named),
+    // Lists of different lengths cannot form a column of arrays.
+    groups.map(({ subscriberIds }) => JSON.stringify(subscriberIds)),
+    now,
+  ]
+}
+
+export async function storePassedOver(
+  transaction: Transaction,
+  passedOver: PassedOver,
+  of: PassedOverOf,
+): Promise<void> {
+  if (!passedOver.isEmpty) await transaction.run(notePassedOver, passedOverColumns(passedOver, of))
 }
 
 /** Queues one wake-up for each tenth of a second that contains one of these times, if it is soon. */

@@ -6,58 +6,20 @@ import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
-import type { WorkflowFields } from '../../db/queries/workflows.ts'
 import { fail, RequestError } from '../../errors.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
-import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import { acceptTriggers, acceptTriggersWithFiles, keepBridged, notePassedOver, separator } from '../core/statements.ts'
-import { isActive } from './load.ts'
+import { idleStatus, judgePayload, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
-import { checkPayload, payloadError } from './payload.ts'
 import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
+import { passedOverColumns } from './store.ts'
+import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
-
-export interface TriggerRequest {
-  environmentId: string
-  /** The identifier of the workflow. */
-  name: string
-  /** Null means all subscribers. Recipients with invalid ids are already removed. */
-  recipients: Recipient[] | null
-  /** Invalid ids, if any. */
-  invalidRecipients?: string[]
-  payload: Members
-  overrides: Members
-  transactionId: string | undefined
-  /** A subscriber, with the fields to set. */
-  actor: ({ subscriberId: string } & Members) | undefined
-  tenant: ({ identifier: string } & Members) | undefined
-  context: Members | undefined
-  /** The workflow itself, if it is not stored here. */
-  bridged?: BridgedWorkflow
-  /** A `traceparent`, if tracing is on. */
-  trace?: string
-}
-
-/** A workflow as an application describes it now, and that application's URL. */
-export type BridgedWorkflow = WorkflowFields & { id: string; bridge_url: string }
-
-export type TriggerStatus =
-  | 'processed'
-  | 'trigger_not_active'
-  | 'no_workflow_steps_defined'
-  | 'no_workflow_active_steps_defined'
-  | 'no_tenant_found'
-  | 'invalid_recipients'
-
-export interface TriggerResult {
-  status: TriggerStatus
-  transactionId: string
-}
 
 interface Attachment {
   position: number
@@ -156,7 +118,10 @@ export class Triggers {
   async #notePassedOver({ id, request, createdAt }: AcceptedTrigger, invalid: string[]): Promise<void> {
     const passedOver = new PassedOver()
     for (const each of invalid) passedOver.addNamed('invalid_recipient', each.slice(0, longestName).toWellFormed())
-    await this.#surroundings.pool.query(notePassedOver.text, passedOver.columns(request.environmentId, id, createdAt))
+    await this.#surroundings.pool.query(
+      notePassedOver.text,
+      passedOverColumns(passedOver, { environmentId: request.environmentId, eventId: id, now: createdAt }),
+    )
   }
 
   /** A refusal has to be right by the current revision; for accepted triggers, the storing statement checks it. */
@@ -176,16 +141,10 @@ export class Triggers {
   ): Promise<AcceptedTrigger | TriggerStatus> {
     const workflow = bridged ?? (await environment.workflow(request.name))
     if (!workflow) throw fail('unknown_trigger')
-    const payload =
-      workflow.validate_payload && workflow.payload_schema
-        ? validPayload(workflow.payload_schema as JsonSchema, request.payload)
-        : request.payload
+    const payload = judgePayload(workflow, request)
     const tenant = request.tenant && (await this.#tenant(request.environmentId, request.tenant.identifier, workflow.id))
-    if (request.tenant && !tenant) return 'no_tenant_found'
-    if (!(tenant?.active ?? workflow.active)) return 'trigger_not_active'
-    if (workflow.steps.length === 0) return 'no_workflow_steps_defined'
-    if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
-    if (request.recipients?.length === 0) return 'invalid_recipients'
+    const idle = idleStatus(workflow, request, tenant)
+    if (idle) return idle
     const { attachments, rest } = splitAttachments(payload)
     // Not `...given`: for a literal that begins with a spread and continues, V8 makes a hidden class per object, which only a
     // full garbage collection removes.
@@ -206,12 +165,8 @@ export class Triggers {
   }
 
   /** Whether the workflow is active for this tenant; null if the tenant does not say. */
-  async #tenant(
-    environmentId: string,
-    identifier: string,
-    workflowId: string,
-  ): Promise<{ active: boolean | null } | undefined> {
-    const { rows } = await this.#surroundings.pool.query<{ active: boolean | null }>(
+  async #tenant(environmentId: string, identifier: string, workflowId: string): Promise<TenantChoice | undefined> {
+    const { rows } = await this.#surroundings.pool.query<TenantChoice>(
       `SELECT o.active FROM tenants t
        LEFT JOIN workflow_overrides o
          ON o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.workflow_id = $3
@@ -399,12 +354,6 @@ const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
 function refusalIn(error: unknown): RequestError {
   if (error instanceof RequestError) return error
   throw error
-}
-
-function validPayload(schema: JsonSchema, given: Members): Members {
-  const checked = checkPayload(schema, given)
-  if ('problems' in checked) throw payloadError(schema, checked.problems)
-  return checked.payload
 }
 
 /** Groups triggers into queue jobs. */

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import type { EventTable, Recipient } from '../../db/core/tables.ts'
-import type { TriggerRequest } from '../../engine/runs/trigger.ts'
+import type { TriggerRequest } from '../../engine/runs/trigger-request.ts'
 import { fail } from '../../errors.ts'
 
 type Members = Record<string, unknown>

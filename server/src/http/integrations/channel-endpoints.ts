@@ -2,15 +2,9 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { sealEndpoint, showEndpoint } from '../../db/core/chat-addresses.ts'
+import { type EndpointType, endpointTypes, fitsType } from '../../db/core/endpoint-types.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
-import {
-  createEndpoint,
-  type EndpointRow,
-  type EndpointType,
-  endpointTypes,
-  findEndpoint,
-  fitsType,
-} from '../../db/queries/channel-endpoints.ts'
+import { createEndpoint, type EndpointRow, findEndpoint } from '../../db/queries/channel-endpoints.ts'
 import { hasContextKeys } from '../../db/queries/contexts.ts'
 import { endpointFormatText, fail } from '../../errors.ts'
 import type { Brand } from '../edge/brand.ts'

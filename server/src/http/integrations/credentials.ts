@@ -1,8 +1,9 @@
 // Credentials and configurations of integrations, in requests and answers.
 import { type Static, type TSchema, Type } from 'typebox'
 import { mask } from '../../db/core/environment-access.ts'
+import { openSecrets, sealSecrets } from '../../db/core/integration-facts.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import { type IntegrationRow, openSecrets, sealSecrets } from '../../db/queries/integrations.ts'
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { onUnknownChoices } from '../../db/queries/workflows.ts'
 import { credentialNames, type Provider, secretCredentials } from '../../providers/catalog.ts'
 import type { Credentials } from '../../providers/provider.ts'

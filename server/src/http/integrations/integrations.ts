@@ -5,9 +5,9 @@ import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { idPattern, newId, randomUrlSafe } from '../../db/core/ids.ts'
+import { hasPrimary } from '../../db/core/integration-facts.ts'
 import {
   findIntegration,
-  hasPrimary,
   type IntegrationRow,
   listIntegrations,
   lockIntegrations,

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { newId } from '../../db/core/ids.ts'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
+import { sandboxOver } from '../../engine/core/step-ports.ts'
 import { fail } from '../../errors.ts'
 import { Delivery } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
@@ -79,7 +80,7 @@ export const integrationTest: Resource = (app, services) => {
       const integration = {
         ...openIntegration(row, secrets),
         isDevelopment: type === 'dev',
-        sandbox: sandboxOf({ environmentId: environment.id, ...origin }, { db, clock }),
+        sandbox: sandboxOf({ environmentId: environment.id, ...origin }, { sandbox: sandboxOver(db), clock }),
       }
       const delivery = new Delivery({ http, clock, brand: brand.word, timeoutMs: patienceMs })
       const began = performance.now()

@@ -1,6 +1,6 @@
 // The answer to a trigger: its status, its id, and a link to its activity.
 import { type Static, Type } from 'typebox'
-import type { TriggerResult } from '../../engine/runs/trigger.ts'
+import type { TriggerResult } from '../../engine/runs/trigger-request.ts'
 import { Enum } from '../edge/schema.ts'
 
 const statuses = [

@@ -3,7 +3,7 @@
 import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { Bridge, targetIn } from '../../engine/core/bridge.ts'
-import type { BridgedWorkflow } from '../../engine/runs/trigger.ts'
+import type { BridgedWorkflow } from '../../engine/runs/trigger-request.ts'
 import { fail } from '../../errors.ts'
 import type { Services } from '../edge/resource.ts'
 import { worded } from '../workflows/bridge.ts'

@@ -1,6 +1,6 @@
 // The issues of a step, computed when it is shown: a step is stored as it comes, and its author sees what is wrong.
 import { Cron } from 'croner'
-import { hasPrimary } from '../../db/queries/integrations.ts'
+import { hasPrimary } from '../../db/core/integration-facts.ts'
 import { hasLiquid } from '../../render/liquid.ts'
 import { checkCondition } from '../conditions/check.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from '../contract/kind.ts'

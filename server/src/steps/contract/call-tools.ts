@@ -1,12 +1,17 @@
-// What a step gets to make its calls with.
+// What a step gets to make its calls with. It reaches the database only through the narrow ports below, so that a simulation can
+// bring others.
 
 import type { Logger } from 'pino'
-import type { Db } from '../../db/core/database.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
+import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
+import type { NewSandboxMessage, SandboxFault } from '../../db/queries/sandbox.ts'
 import type { Delivery } from '../../providers/delivery.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Translator } from '../../render/translations.ts'
+import type { RunFacts } from './step-run.ts'
 
 /** Metrics of provider calls. */
 export interface CallMeter {
@@ -54,16 +59,66 @@ export interface Circuits {
   admits(key: CircuitKey): boolean
 }
 
-export interface CallTools {
-  db: Db
-  secrets: Secrets
-  http: HttpClient
-  delivery: Delivery
+/** A subscriber in one set of contexts. */
+export interface ChatOwner {
+  environmentId: string
+  subscriberId: string
+  contextKeys: string[]
+}
+
+export interface FileRow {
+  position: number
+  name: string
+  mime: string
+  content: Buffer
+}
+
+/** Where the sandbox keeps messages, and finds out whether to fail. */
+export interface SandboxStore {
+  /** Takes the channel's next simulated failure, if there is one. */
+  takeFault(
+    environmentId: string,
+    channel: string,
+  ): Promise<{ fault: SandboxFault; retry_after_seconds: number | null } | undefined>
+  /** A repeated message is ignored. */
+  add(message: NewSandboxMessage, now: Date): Promise<void>
+}
+
+/** What steps read and write beside their run. */
+export interface StepPorts {
+  /** The subscriber's endpoints, oldest first, and the connections they use. */
+  findChats(owner: ChatOwner): Promise<{ endpoints: EndpointRow[]; connections: ConnectionRow[] }>
+  /** @returns whether the subscriber had this device */
+  forgetDevice(
+    of: Record<'environmentId' | 'subscriberRowId' | 'integrationId', string>,
+    token: string,
+    now: Date,
+  ): Promise<boolean>
+  countInbox(inbox: Inbox, filter: MessageFilter, most: number): Promise<number>
+  /** The files that came with a trigger, in their order. */
+  readFiles(event: { environmentId: string; id: string }, most: number): Promise<FileRow[]>
+  sandbox: SandboxStore
+}
+
+/** Which wait a random number is for. */
+export interface ChanceOf {
+  run: Pick<RunFacts, 'transactionId' | 'subscriber'>
+  stepId: string
+  /** The place of the device or chat among the step's. */
+  destination: number
+  /** The number of the call before the wait; `w1` for the first wait before an open circuit. */
+  call: number | `w${number}`
+}
+
+export interface CallTools extends StepPorts {
+  secrets: Pick<Secrets, 'decrypt'>
+  http: Pick<HttpClient, 'exchange' | 'post'>
+  delivery: Pick<Delivery, 'send'>
   circuits: Circuits
   health: Witness
   clock: { now(): Date }
-  /** At least 0, less than 1. */
-  random: () => number
+  /** A random number for a wait: at least 0, less than 1. */
+  chance(of: ChanceOf): number
   log: Logger
   meter?: CallMeter | undefined
   /** The brand's word on the wire. */

@@ -27,6 +27,8 @@ export interface RunFacts {
   translator: Translator
   /** Results of earlier steps, by their ids. */
   results: Members
+  /** Makes the ids of its messages. */
+  newId(now: Date): string
 }
 
 export interface EventFacts {

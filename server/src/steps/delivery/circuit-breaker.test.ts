@@ -11,7 +11,13 @@ let breaker: CircuitBreaker
 beforeEach(() => {
   clock = new TestClock()
   changes = []
-  breaker = new CircuitBreaker({ clock, patienceMs: 0, onChange: (change) => changes.push(change) })
+  breaker = new CircuitBreaker({
+    clock,
+    random: Math.random,
+    elapsed: () => performance.now(),
+    patienceMs: 0,
+    onChange: (change) => changes.push(change),
+  })
 })
 
 const enter = (of = key) => breaker.enter(of)
@@ -102,7 +108,12 @@ describe('concurrent calls', () => {
   })
 
   test('further ones wait while calls keep ending', async () => {
-    breaker = new CircuitBreaker({ clock, patienceMs: 3_600_000 })
+    breaker = new CircuitBreaker({
+      clock,
+      random: Math.random,
+      elapsed: () => performance.now(),
+      patienceMs: 3_600_000,
+    })
     const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
     const waiting = [enter(), enter()]
     passes[0]?.succeed()

@@ -1,7 +1,5 @@
 // Health of each integration in this process. One that keeps failing is paused for a while, then probed with a single message.
 // And no integration may have so many calls in flight that others have to wait.
-import type { Logger } from 'pino'
-import type { Db } from '../../db/core/database.ts'
 import type { DeliveryErrorCode } from '../../providers/delivery-error.ts'
 import type { CircuitKey, Circuits, Pass, Refusal } from '../contract/call-tools.ts'
 
@@ -72,6 +70,10 @@ export const breaksCircuit = (code: DeliveryErrorCode): boolean => transportFail
 
 interface Surroundings {
   clock: { now(): Date }
+  /** At least 0, less than 1. */
+  random: () => number
+  /** Milliseconds of a clock that nobody sets. */
+  elapsed: () => number
   patienceMs?: number
   /** Called whenever a circuit opens or closes. */
   onChange?: (change: CircuitChange) => void
@@ -90,11 +92,11 @@ export class CircuitBreaker implements Circuits {
   async enter(key: CircuitKey): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
     // Randomised, so that not all give up in the same moment and hold up everyone else.
-    const patienceMs = this.#patienceMs * (1 + Math.random())
+    const patienceMs = this.#patienceMs * (1 + this.#surroundings.random())
     for (;;) {
       const refused = this.#refusal(circuit)
       if (!refused) return this.#admit(key, circuit)
-      const leftMs = circuit.movedAt + patienceMs - performance.now()
+      const leftMs = circuit.movedAt + patienceMs - this.#surroundings.elapsed()
       if (refused.why === 'open' || leftMs <= 0) return refused
       await turnIn(circuit, leftMs)
     }
@@ -106,10 +108,10 @@ export class CircuitBreaker implements Circuits {
     if (isProbe) circuit.isProbing = true
     const call = { since: now }
     circuit.calls.add(call)
-    circuit.movedAt = performance.now()
+    circuit.movedAt = this.#surroundings.elapsed()
     const leave = (end: () => void) => () => {
       circuit.calls.delete(call)
-      circuit.movedAt = performance.now()
+      circuit.movedAt = this.#surroundings.elapsed()
       if (isProbe) circuit.isProbing = false
       end()
       const [next] = circuit.waiting
@@ -144,7 +146,7 @@ export class CircuitBreaker implements Circuits {
     })
     if (openUntil !== undefined && now < openUntil) return refused('open', openUntil)
     if (isProbing) return refused('open', now + limits.probeWaitMs)
-    const stillMs = performance.now() - movedAt
+    const stillMs = this.#surroundings.elapsed() - movedAt
     const isMoving = stillMs < this.#patienceMs
     const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
     if (!hangs && calls.size < limits.calls) return undefined
@@ -213,50 +215,4 @@ function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
     const timer = setTimeout(end, mostMs)
     waiting.add(end)
   })
-}
-
-/**
- * Records open circuits in the database, so that every process sees which integrations are paused. Nothing waits for the write:
- * readers can bear to be a moment behind. Writes keep the order of the changes.
- */
-export function recordCircuits({
-  db,
-  clock,
-  log,
-}: {
-  db: Db
-  clock: { now(): Date }
-  log: Logger
-}): (change: CircuitChange) => void {
-  let last: Promise<void> = Promise.resolve()
-  return (change) => {
-    const now = clock.now()
-    if (change.state === 'open')
-      log.warn(
-        { integrationId: change.integrationId, error: change.error, retryAt: change.retryAt },
-        'an integration keeps failing; its circuit is open for a while',
-      )
-    last = last
-      .then(() => record(db, change, now))
-      .catch((error: unknown) => log.warn({ err: error }, 'could not record the state of a circuit'))
-  }
-}
-
-async function record(db: Db, change: CircuitChange, now: Date): Promise<void> {
-  const { environmentId: environment_id, integrationId: integration_id, host, failures, error, retryAt } = change
-  if (retryAt === undefined) {
-    await db
-      .deleteFrom('circuits')
-      .where('environment_id', '=', environment_id)
-      .where('integration_id', '=', integration_id)
-      .where('host', '=', host)
-      .execute()
-    return
-  }
-  const state = { failures, error: error ?? null, retry_at: retryAt, updated_at: now }
-  await db
-    .insertInto('circuits')
-    .values({ environment_id, integration_id, host, ...state })
-    .onConflict((conflict) => conflict.columns(['environment_id', 'integration_id', 'host']).doUpdateSet(state))
-    .execute()
 }

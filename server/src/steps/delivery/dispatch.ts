@@ -4,13 +4,12 @@ import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { DeliveryError, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
 import type { Message, SendResult } from '../../providers/provider.ts'
-import type { CallTools, CircuitKey, Refusal } from '../contract/call-tools.ts'
+import type { CallTools, ChanceOf, CircuitKey, Refusal } from '../contract/call-tools.ts'
 import type { NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { openIntegration, selected } from './integration-choice.ts'
-import { isRefusal } from './integration-health.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
 import { sandboxFor } from './sandbox.ts'
 
@@ -131,7 +130,8 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
   for (let at = 0; at < open.length; at += callsAtOnce) {
     const results = await Promise.all(
       open.slice(at, at + callsAtOnce).map(async (destination) => {
-        const one = new Attempt(of, tools, destination, progress[destination.key] ?? begun(now))
+        const placed = { destination, among: destinations }
+        const one = new Attempt(of, tools, placed, progress[destination.key] ?? begun(now))
         await one.make()
         return [destination.key, one] as const
       }),
@@ -163,6 +163,9 @@ const isSameWait = (before: Progress | undefined, after: Progress | undefined): 
 
 type Taken = Omit<SendResult, 'providerMessageId'> & { id: string; exchange?: Exchange }
 
+/** An answer that says something about the integration, not about this one message or the network. */
+const isRefusal = ({ kind }: DeliveryError): boolean => kind === 'credentials' || kind === 'failover'
+
 /** Whether the provider drops repetitions. */
 const isIdempotent = ({ provider_id }: IntegrationRow): boolean => deliveryProvider(provider_id)?.idempotent ?? false
 
@@ -171,13 +174,20 @@ class Attempt {
   readonly #of: StepRun
   readonly #tools: CallTools
   readonly #destination: Destination
+  readonly #among: Destination[]
   readonly progress: Progress
   readonly details: Detail[] = []
 
-  constructor(of: StepRun, tools: CallTools, destination: Destination, before: Progress) {
+  constructor(
+    of: StepRun,
+    tools: CallTools,
+    { destination, among }: { destination: Destination; among: Destination[] },
+    before: Progress,
+  ) {
     this.#of = of
     this.#tools = tools
     this.#destination = destination
+    this.#among = among
     this.progress = copied(before)
   }
 
@@ -306,7 +316,7 @@ class Attempt {
 
   async #failed(integration: IntegrationRow, error: DeliveryError): Promise<boolean> {
     const { progress } = this
-    const { clock, random } = this.#tools
+    const { clock } = this.#tools
     const dropsRepeats = isIdempotent(integration)
     progress.error = error.message
     if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1
@@ -316,7 +326,12 @@ class Attempt {
       error,
       { ...progress, startedAt: new Date(progress.startedAt) },
       {
-        ...{ now: clock.now(), random, isIdempotent: dropsRepeats, holdsUnknown: this.#holds(integration) },
+        ...{
+          now: clock.now(),
+          random: this.#chance(progress.calls),
+          isIdempotent: dropsRepeats,
+          holdsUnknown: this.#holds(integration),
+        },
         others: untried ? 'untried' : others.length > 0 ? 'tried' : 'none',
       },
     )
@@ -348,7 +363,7 @@ class Attempt {
 
   /** No call was made. Uses another integration if one is available; else waits, which does not count as an attempt. */
   #refused({ why, retryAt }: Refusal): boolean {
-    const { circuits, clock, random } = this.#tools
+    const { circuits, clock } = this.#tools
     const { progress } = this
     const other = why === 'open' ? this.#others().find((each) => circuits.admits(this.#keyOf(each))) : undefined
     const sentence =
@@ -362,7 +377,7 @@ class Attempt {
     // If it hung twice, it will probably hang again: each retry costs as much as a delivery.
     const patienceMs = Math.min(longestBusyWaitMs, untilMs * 4 ** Math.min(progress.waits - 1, 10))
     // Jitter, so that all who wait for the same do not come back in the same moment.
-    const at = this.#waitFor(untilMs + jittered(patienceMs, random))
+    const at = this.#waitFor(untilMs + jittered(patienceMs, this.#chance(`w${progress.waits}`)))
     if (at.getTime() > Date.parse(progress.startedAt) + policy.budgetMs) {
       this.#giveUp('provider_failed', progress.error ?? sentence)
       return false
@@ -371,6 +386,12 @@ class Attempt {
     if (progress.waits === 1 && why === 'open')
       this.#note(detail('retry_planned', { message: sentence, nextAttemptAt: at.toISOString() }, { isRetry: true }))
     return false
+  }
+
+  #chance(call: ChanceOf['call']): () => number {
+    const { run, step } = this.#of
+    const destination = () => this.#among.indexOf(this.#destination)
+    return () => this.#tools.chance({ run, stepId: step.stepId, destination: destination(), call })
   }
 
   #waitFor(ms: number): Date {

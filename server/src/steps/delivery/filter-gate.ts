@@ -34,7 +34,7 @@ const mostTries = 3
 const firstPauseMs = 1_000
 
 type Earlier = Pick<FilterData, 'resultOf'>
-type Tools = Pick<CallTools, 'http' | 'random' | 'brand'>
+type Tools = Pick<CallTools, 'http' | 'chance' | 'brand'>
 
 /** @param answers what URLs have answered so far */
 export function judgeStep(of: StepRun, earlier: Earlier, answers?: ReadonlyMap<string, unknown>): Judgement {
@@ -136,8 +136,9 @@ async function ask({ run, step, now }: StepRun, url: string, { http, brand }: To
   }
 }
 
-function unanswered({ now }: StepRun, error: DeliveryError, gate: Gate, { random }: Tools): StepOutcome {
+function unanswered({ now, run, step }: StepRun, error: DeliveryError, gate: Gate, { chance }: Tools): StepOutcome {
   const attempt = (gate.tries ?? 0) + 1
+  const random = chance({ run, stepId: step.stepId, destination: 0, call: attempt })
   const { message } = error
   const about = { source: 'Webhook', isRetry: true } as const
   const isHopeless = error.code === 'address_refused' || error.code === 'invalid_url'
@@ -151,7 +152,7 @@ function unanswered({ now }: StepRun, error: DeliveryError, gate: Gate, { random
     }
   return {
     kind: 'retry',
-    at: new Date(now.getTime() + Math.ceil(random() * 2 ** attempt * firstPauseMs)),
+    at: new Date(now.getTime() + Math.ceil(random * 2 ** attempt * firstPauseMs)),
     delivery: { gate: { ...gate, isPending: true, tries: attempt } satisfies Gate },
     details: [detail('filter_retried', { message, attempt }, about)],
   }

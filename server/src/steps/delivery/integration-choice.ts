@@ -1,7 +1,8 @@
 // The integrations that a step may deliver through, and what the trigger adds for each provider.
 
+import { isSandbox, openSecrets } from '../../db/core/integration-facts.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import { type IntegrationRow, isSandbox, openSecrets } from '../../db/queries/integrations.ts'
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { findProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Integration } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
@@ -64,7 +65,7 @@ export function selected(row: IntegrationRow, { run }: StepRun, brand: string): 
 const opened = new WeakMap<IntegrationRow, Integration>()
 
 /** With decrypted credentials: once per version of the row, not per message. */
-export function openIntegration(row: IntegrationRow, secrets: Secrets): Integration {
+export function openIntegration(row: IntegrationRow, secrets: Pick<Secrets, 'decrypt'>): Integration {
   const known = opened.get(row)
   if (known) return known
   const made = {

@@ -1,11 +1,11 @@
 // The sandbox keeps what a provider would have received, and fails on demand.
-import { addToSandbox, type SandboxFault, takeFault } from '../../db/queries/sandbox.ts'
+import type { SandboxFault } from '../../db/queries/sandbox.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import type { ChatTarget, EmailMessage, Message, Sandbox } from '../../providers/provider.ts'
-import type { CallTools } from '../contract/call-tools.ts'
+import type { CallTools, SandboxStore } from '../contract/call-tools.ts'
 import type { StepRun } from '../contract/step-run.ts'
 
-type Tools = Pick<CallTools, 'db' | 'clock'>
+type Tools = Pick<CallTools, 'clock'> & { sandbox: SandboxStore }
 
 /** Where a message comes from. */
 interface Origin {
@@ -28,21 +28,19 @@ export const sandboxFor = ({ run, step }: StepRun, tools: Tools): Sandbox =>
     tools,
   )
 
-export const sandboxOf = (origin: Origin, { db, clock }: Tools): Sandbox => ({
+export const sandboxOf = (origin: Origin, { sandbox, clock }: Tools): Sandbox => ({
   async take(message) {
     const { environmentId } = origin
-    const told = await takeFault(db, environmentId, message.channel)
+    const told = await sandbox.takeFault(environmentId, message.channel)
     if (told) throw failure(told.fault, told.retry_after_seconds ?? undefined)
     const { channel, id } = message
     const files = channel === 'email' ? message.attachments : []
-    await addToSandbox(
-      db,
+    await sandbox.add(
       {
         ...origin,
         id,
         channel,
-        ...shown(message),
-        message: withoutSecrets(message),
+        ...keptOf(message),
         attachments: files.map(({ name, mime, cid, disposition }) => ({ name, mime, cid, disposition })),
         files: files.map(({ file }) => Buffer.from(file)),
       },
@@ -52,7 +50,7 @@ export const sandboxOf = (origin: Origin, { db, clock }: Tools): Sandbox => ({
   },
 })
 
-function failure(fault: SandboxFault, afterSeconds: number | undefined): DeliveryError {
+export function failure(fault: SandboxFault, afterSeconds: number | undefined): DeliveryError {
   const host = 'sandbox'
   switch (fault) {
     case 'rate_limited':
@@ -72,7 +70,9 @@ function failure(fault: SandboxFault, afterSeconds: number | undefined): Deliver
   }
 }
 
-/** What a list shows of it. */
+/** What is kept of it: its recipients and texts, and the rest as the provider would have received it. */
+export const keptOf = (message: Message) => ({ ...shown(message), message: withoutSecrets(message) })
+
 function shown(message: Message): {
   recipients: string[]
   subject: string | null

@@ -1,9 +1,9 @@
 // Where a subscriber is reached in chats: endpoints with their connections, addresses kept with the subscriber, and the phone
 // number.
-import { sql } from 'kysely'
 import { openChannels, openEndpoint } from '../../db/core/chat-addresses.ts'
+import { type EndpointType, fitsType } from '../../db/core/endpoint-types.ts'
 import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
-import { type EndpointRow, type EndpointType, fitsType } from '../../db/queries/channel-endpoints.ts'
+import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { findProvider } from '../../providers/catalog.ts'
 import { shownAddress } from '../../providers/masking.ts'
@@ -16,8 +16,6 @@ import { integrationById, memberOf, objectIn, providerDataFor, textIn } from '..
 
 const channel = 'chat'
 const whatsApp = 'whatsapp-business'
-/** For one subscriber in one set of contexts. */
-const mostEndpoints = 1_000
 
 /** Targets that are stored as one message. */
 export interface ChatGroup {
@@ -66,7 +64,13 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
   }
   const { brand } = tools
   const groups: ChatGroup[] = []
-  const { endpoints, connections } = await readEndpoints(of, tools)
+  const { run } = of
+  const { endpoints, connections: found } = await tools.findChats({
+    environmentId: run.environment.id,
+    subscriberId: run.subscriber.subscriber_id,
+    contextKeys: run.contextKeys,
+  })
+  const connections = new Map(found.map((row) => [row.identifier, row]))
   for (const [integrationId, members] of groupedBy(endpoints, ({ integration_id }) => integration_id)) {
     const [first] = members
     const integration = first && active(integrationId, first.integration_identifier, first.provider_id)
@@ -82,7 +86,7 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
     })
     groups.push({ key: `${integration.id} endpoints`, integration, targets })
   }
-  const channels = openChannels(of.run.subscriber.channels, tools.secrets)
+  const channels = openChannels(run.subscriber.channels, tools.secrets)
   const entries = channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
   for (const entry of entries) {
     const integration = active(entry._integrationId, entry.integrationIdentifier, entry.providerId)
@@ -93,32 +97,6 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
     ...entries.map(({ providerId }) => ({ provider_id: providerId })),
   ])
   return { groups: [...groups, ...implicit], details }
-}
-
-async function readEndpoints({ run }: StepRun, { db }: CallTools) {
-  const isHere = sql<boolean>`context_keys = ${run.contextKeys}::text[]`
-  const endpoints: EndpointRow[] = await db
-    .selectFrom('channel_endpoints')
-    .selectAll()
-    .where('environment_id', '=', run.environment.id)
-    .where('subscriber_id', '=', run.subscriber.subscriber_id)
-    .where('channel', '=', channel)
-    .where(isHere)
-    .orderBy('id')
-    .limit(mostEndpoints)
-    .execute()
-  const named = [...new Set(endpoints.flatMap(({ connection_identifier }) => connection_identifier ?? []))]
-  const connections: ConnectionRow[] =
-    named.length === 0
-      ? []
-      : await db
-          .selectFrom('channel_connections')
-          .selectAll()
-          .where('environment_id', '=', run.environment.id)
-          .where('identifier', 'in', named)
-          .where(isHere)
-          .execute()
-  return { endpoints, connections: new Map(connections.map((row) => [row.identifier, row])) }
 }
 
 /** The trigger may replace it by another endpoint of the same type. */

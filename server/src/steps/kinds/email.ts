@@ -356,17 +356,10 @@ const headersIn = (value: unknown): Record<string, string> =>
   )
 
 /** The trigger's files; the payload says how to show them. Undefined if they have been deleted since. */
-async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[] | undefined> {
+async function attachmentsOf({ run }: StepRun, { readFiles }: CallTools): Promise<Attachment[] | undefined> {
   const { attachments: described } = run.event.payload
   if (!Array.isArray(described) || described.length === 0) return []
-  const rows = await db
-    .selectFrom('attachments')
-    .select(['position', 'name', 'mime', 'content'])
-    .where('environment_id', '=', run.environment.id)
-    .where('event_id', '=', run.event.id)
-    .orderBy('position')
-    .limit(described.length)
-    .execute()
+  const rows = await readFiles({ environmentId: run.environment.id, id: run.event.id }, described.length)
   const files = described.filter((each): each is Data => isPlain(each) && each.position !== undefined)
   // An invoice mail without the invoice is worse than none.
   if (rows.length < files.length) return undefined

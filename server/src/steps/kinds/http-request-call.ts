@@ -162,7 +162,7 @@ export interface HttpRequestFailed {
 
 /** Sends the request and reads the answer. Every failure is an outcome. */
 export async function callAddress(
-  http: HttpClient,
+  http: Pick<HttpClient, 'exchange'>,
   request: ResolvedRequest,
   values: ControlValues,
 ): Promise<HttpRequestDone | HttpRequestFailed> {

@@ -1,5 +1,4 @@
 // The in-app step: a message in the subscriber's inbox.
-import { newId } from '../../db/core/ids.ts'
 import { type InAppMessage, renderInApp } from '../../render/messages.ts'
 import {
   type ControlValues,
@@ -137,7 +136,7 @@ const provider = { providerId: 'svc' }
 
 /** Storing the message delivers it. */
 function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: string): StepOutcome {
-  const id = newId(now)
+  const id = run.newId(now)
   const overridden = run.severity !== run.workflow.severity
   return {
     kind: 'done',

@@ -1,7 +1,5 @@
 // The push step: one message for each of the subscriber's devices.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
-import { countInbox } from '../../db/queries/messages.ts'
-import { removeDeviceToken } from '../../db/queries/subscriber-channels.ts'
 import { findProvider } from '../../providers/catalog.ts'
 import type { PushMessage } from '../../providers/provider.ts'
 import { type Data, merge } from '../../providers/provider-data.ts'
@@ -156,14 +154,13 @@ function sandboxOf({ run }: StepRun): Audience[] {
 }
 
 /** The subscriber's inbox count, if the integration wants it as a badge. */
-async function badgeOf({ run }: StepRun, { db }: CallTools, { configurations }: IntegrationRow) {
+async function badgeOf({ run }: StepRun, { countInbox }: CallTools, { configurations }: IntegrationRow) {
   const { inboxCount } = configurations
   if (inboxCount !== 'unread' && inboxCount !== 'unseen') return undefined
   const filter = { archived: false, snoozed: false, contextKeys: run.contextKeys }
   const counted = inboxCount === 'unread' ? { ...filter, read: false } : { ...filter, seen: false }
   const inbox = { environmentId: run.environment.id, subscriberRowId: run.subscriber.id }
-  const [count = 0] = await countInbox(db, inbox, [counted], highestBadge)
-  return count
+  return countInbox(inbox, counted, highestBadge)
 }
 
 const withBadge = (overrides: Data, badge: number | undefined): Data =>
@@ -205,12 +202,12 @@ function composed(
 
 async function forgetToken(
   { run }: StepRun,
-  { db, clock }: CallTools,
+  { forgetDevice, clock }: CallTools,
   { id, provider_id: providerId }: IntegrationRow,
   token: string,
   { message }: Error,
 ): Promise<Detail[]> {
   const where = { environmentId: run.environment.id, subscriberRowId: run.subscriber.id, integrationId: id }
-  if (!(await removeDeviceToken(db, where, token, clock.now()))) return []
+  if (!(await forgetDevice(where, token, clock.now()))) return []
   return [detail('token_removed', { deviceToken: token, providerError: message }, { providerId })]
 }

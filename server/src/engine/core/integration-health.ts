@@ -3,8 +3,7 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Db } from '../../db/core/database.ts'
-import type { DeliveryError } from '../../providers/delivery-error.ts'
-import type { IntegrationKey, Witness } from '../contract/call-tools.ts'
+import type { IntegrationKey, Witness } from '../../steps/contract/call-tools.ts'
 
 const writeEveryMs = 60_000
 /** Integrations remembered; of a forgotten one, the next call is written again. */
@@ -16,9 +15,6 @@ interface Known {
   refusals: number
   writtenAt: number
 }
-
-/** An answer that says something about the integration, not about this one message or the network. */
-export const isRefusal = ({ kind }: DeliveryError): boolean => kind === 'credentials' || kind === 'failover'
 
 export class HealthRecords implements Witness {
   readonly #surroundings: { db: Db; clock: { now(): Date }; log: Logger }

@@ -1,0 +1,125 @@
+// One call of a step, whoever makes it: the user's code, the step's filters, the step itself. No database: deliver.ts takes and
+// ends calls, a simulation answers them from its scenario.
+import type { Logger } from 'pino'
+import { RenderError } from '../../render/limits.ts'
+import type { CallTools } from '../../steps/contract/call-tools.ts'
+import type { ControlValues } from '../../steps/contract/kind.ts'
+import { detail, type StepOutcome } from '../../steps/contract/outcome.ts'
+import { type StepRun, subscriberVariablesOf } from '../../steps/contract/step-run.ts'
+import { askFilters, type Decided, gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
+import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
+import {
+  contentFailed,
+  earlierOf,
+  failedUnexpectedly,
+  gateAfter,
+  goOn,
+  goOnPast,
+  goOnWith,
+  type JobState,
+  kindOf,
+  type RunState,
+  skippedBy,
+  stepRunOf,
+} from './run.ts'
+
+/** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
+export type CallResult =
+  | { outcome: StepOutcome }
+  | { outputs: ControlValues }
+  | { judgement: Decided; outcome?: StepOutcome }
+
+export interface CallHands {
+  tools: CallTools
+  bridge: Pick<Bridge, 'execute'>
+}
+
+/** Makes the call. Throws what is no failure of the step; see `failureOf`. */
+export async function makeCall(
+  of: StepRun,
+  run: RunState,
+  job: JobState,
+  { tools, bridge }: CallHands,
+): Promise<CallResult> {
+  if (run.workflow.origin === 'external') return callCode(of, job, tools, bridge)
+  return gateOf(job)?.isPending ? callFilters(of, run, job, tools) : callStep(of, job, tools)
+}
+
+/** The run after its call. */
+export function afterCall(run: RunState, job: JobState, result: CallResult, now: Date): ReturnType<typeof goOn> {
+  if ('outputs' in result) return goOnWith(run, job, result.outputs, now)
+  if ('judgement' in result) return goOnPast(run, job, result.judgement, result.outcome, now)
+  return goOn(run, job, result.outcome, now)
+}
+
+/** The user's code decides what the step does; then it runs like any other. */
+async function callCode(
+  of: StepRun,
+  job: JobState,
+  tools: CallTools,
+  bridge: CallHands['bridge'],
+): Promise<CallResult> {
+  const { run, step } = of
+  const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
+  const { bridge_url: bridgeUrl } = (run as RunState).definition
+  let answer: BridgeAnswer
+  try {
+    answer = await bridge.execute(targetIn(run.environment, bridgeUrl), ids, bridgeEvent(of))
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error
+    const { message, code, data } = error
+    const details = [detail('bridge_failed', { message, code, ...(data === undefined ? {} : { data }) })]
+    const stops = kindOf(job).isWait === true
+    return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
+  }
+  if (answer.options.skip) return { outcome: skippedBy(kindOf(job)) }
+  const rendered = { ...of, values: answer.outputs, isRendered: true, providerData: answer.providers }
+  return kindOf(job).call ? callStep(rendered, job, tools) : { outputs: answer.outputs }
+}
+
+/** A step without a call is here because it was redriven. */
+async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<CallResult> {
+  const { call } = kindOf(job)
+  if (call) return { outcome: await call(of, tools) }
+  return { judgement: { kind: 'open', variant: variantIn(job.step, gateOf(job) ?? {}), details: [] } }
+}
+
+/** Asks what the filters need, and if they let the step pass, calls it at once without another round through the queue. */
+async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<CallResult> {
+  const { call, isWait: stops = false } = kindOf(job)
+  const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
+  if (found.kind === 'closed' || (found.kind === 'open' && !call)) return { judgement: found }
+  if (found.kind !== 'open') return { outcome: found.kind === 'fail' ? { ...found, stops } : found }
+  const opened = { ...job, delivery: withGate(job.delivery, gateAfter(job, found)) }
+  const outcome = await call?.({ ...of, ...stepRunOf(run, opened, of.now) }, tools)
+  return { judgement: found, ...(outcome ? { outcome } : {}) }
+}
+
+export function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
+  const stops = kindOf(step).isWait === true
+  if (error instanceof RenderError) return contentFailed(error, stops)
+  log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
+  return failedUnexpectedly(stops)
+}
+
+/** What the user's code receives: the nearest earlier step first. */
+function bridgeEvent({ run, job, step }: StepRun): BridgeEvent {
+  const { payload, context, actor } = run.event
+  const { __source: _, ...told } = payload
+  const state = (run as RunState).jobs
+    .filter(({ position }) => position < job.position)
+    .map((earlier) => ({
+      stepId: earlier.step.stepId,
+      outputs: (run.results[earlier.step.stepId] ?? {}) as Record<string, unknown>,
+      state: { status: earlier.status, ...(earlier.error === null ? {} : { error: earlier.error }) },
+    }))
+  return {
+    payload: told,
+    controls: step.controlValues ?? {},
+    state: state.reverse(),
+    subscriber: subscriberVariablesOf(run.subscriber),
+    context,
+    env: run.environment.env,
+    ...(actor ? { actor: subscriberVariablesOf(actor) } : {}),
+  }
+}

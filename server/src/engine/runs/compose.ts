@@ -1,0 +1,146 @@
+// Composes runs: new ones before their first step, and what existing ones are given anew whenever they go on. Nothing here does
+// I/O.
+import type { Selectable } from 'kysely'
+import type { ChannelChoices, EventTable, RunTopic } from '../../db/core/tables.ts'
+import type { RecipientPreferences } from '../../db/queries/preferences.ts'
+import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import type { EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
+import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
+import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf } from './run.ts'
+
+export type EventRow = Selectable<EventTable>
+
+export interface StoredPreference {
+  workflow_id: string | null
+  context_keys: string[]
+  channels: ChannelChoices
+  schedule: Record<string, unknown> | null
+}
+
+export type RecipientRow = SubscriberRow & { preferences: StoredPreference[] | null }
+
+/** A trigger's own data and what it refers to, ready for all its runs. */
+export interface PreparedEvent {
+  row: EventRow
+  facts: EventFacts
+  contextKeys: string[]
+  environment: Pick<RememberedEnvironment, 'facts' | 'translator'>
+  definition: WorkflowVersion
+}
+
+/** The preferences that apply to one workflow in one set of contexts. */
+export function preferencesFor(
+  all: StoredPreference[] | null,
+  workflowId: string,
+  contextKeys: string[],
+): RecipientPreferences | undefined {
+  const own = all?.filter(({ context_keys }) => sameKeys(context_keys, contextKeys)) ?? []
+  const general = own.find(({ workflow_id }) => workflow_id === null)
+  const specific = own.find(({ workflow_id }) => workflow_id === workflowId)
+  if (!general && !specific) return undefined
+  return { global: general?.channels, workflow: specific?.channels, schedule: general?.schedule ?? null }
+}
+
+const sameKeys = (a: string[], b: string[]) => a.length === b.length && a.every((key, index) => key === b[index])
+
+interface Begun {
+  now: Date
+  /** Makes the ids of the run, its steps and its messages. */
+  newId: RunFacts['newId']
+  topics?: RunTopic[] | null
+}
+
+/** A run before its first step. */
+export async function newRun(
+  prepared: PreparedEvent,
+  recipient: RecipientRow,
+  { now, newId, topics = null }: Begun,
+): Promise<RunState> {
+  const { definition, environment, facts, contextKeys } = prepared
+  const severity = facts.overrides.severity
+  return {
+    id: newId(now),
+    transactionId: prepared.row.transaction_id,
+    contextKeys,
+    severity: severities.has(severity) ? String(severity) : definition.severity,
+    critical: isCriticalWorkflow(definition),
+    event: facts,
+    subscriber: recipient,
+    workflow: definition,
+    environment: environment.facts,
+    translator: await environment.translator('workflow', definition, recipient.locale),
+    results: {},
+    newId,
+    definition,
+    preferences: preferencesFor(recipient.preferences, definition.id, contextKeys),
+    topics,
+    status: 'processing',
+    digestedInto: null,
+    jobs: definition.steps.filter(isActive).map((step, position) => newJob(step, position, { now, newId })),
+    createdAt: now,
+    isNew: true,
+    effects: noEffects(),
+  }
+}
+
+const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
+
+export const isActive = ({ active }: Pick<WorkflowStep, 'active'>) => active !== false
+
+const newJob = (step: JobState['step'], position: number, { now, newId }: Begun): JobState => ({
+  id: newId(now),
+  position,
+  step,
+  type: step.type,
+  status: 'pending',
+  reason: null,
+  error: null,
+  providerId: null,
+  details: [],
+  storedDetails: 0,
+  output: null,
+  digest: null,
+  mergedInto: null,
+  scheduleExtensions: 0,
+  attempts: 0,
+  delivery: null,
+  dueAt: null,
+  createdAt: now,
+  isChanged: true,
+})
+
+/** The keys of a trigger's contexts, in the form that rows have. */
+export const contextKeysOf = (context: Record<string, unknown> | null): string[] =>
+  Object.entries(context ?? {})
+    .map(([type, value]) => `${type}:${contextIdOf(value)}`)
+    .sort()
+
+export const contextIdOf = (value: unknown) =>
+  typeof value === 'string' ? value : String((value as { id?: unknown } | null)?.id ?? '')
+
+export const tenantOf = (row: NonNullable<EventFacts['tenant']> | undefined): EventFacts['tenant'] =>
+  row && { identifier: row.identifier, name: row.name ?? null, data: row.data ?? null }
+
+export const resultsOf = (jobs: JobState[]) =>
+  Object.fromEntries(
+    jobs
+      .filter(({ status }) => status !== 'pending' && status !== 'merged')
+      .map((job) => [job.step.stepId, resultOf(job)]),
+  )
+
+/** A run as it would be read back now that it is stored. */
+export const asStored = (run: RunState): RunState => ({
+  ...run,
+  results: resultsOf(run.jobs),
+  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false })),
+  isNew: false,
+  effects: noEffects(),
+})
+
+/** A message's state for later steps, with dates in ISO form as everywhere else. */
+export function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  if (!seen) return undefined
+  const iso = (value: unknown) => (typeof value === 'string' ? new Date(value).toISOString() : null)
+  return { ...seen, lastSeenDate: iso(seen.lastSeenDate), lastReadDate: iso(seen.lastReadDate) }
+}
