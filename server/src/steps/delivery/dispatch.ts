@@ -10,7 +10,7 @@ import { type Detail, detail, type Reason, type StepOutcome } from '../contract/
 import type { StepRun } from '../contract/step-run.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { openIntegration, selected } from './integration-choice.ts'
-import { isRefusal } from './integration-health.ts'
+import { isRefusal, isUnreachable } from './integration-health.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
 import { sandboxFor } from './sandbox.ts'
 
@@ -282,7 +282,8 @@ class Attempt {
         return false
       }
       count(error.code)
-      if (isRefusal(error)) this.#tools.health.refused(this.#keyOf(integration), error.message)
+      if (isRefusal(error) || (isUnreachable(error) && this.#destination.host === undefined))
+        this.#tools.health.refused(this.#keyOf(integration), error)
       if (breaksCircuit(error.code)) pass.fail(error.message)
       else pass.release()
       return this.#failed(integration, error)

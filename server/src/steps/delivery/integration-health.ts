@@ -3,10 +3,12 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Db } from '../../db/core/database.ts'
-import type { DeliveryError } from '../../providers/delivery-error.ts'
+import type { DeliveryError, DeliveryErrorCode } from '../../providers/delivery-error.ts'
 import type { IntegrationKey, Witness } from '../contract/call-tools.ts'
 
 const writeEveryMs = 60_000
+/** An integration that fails and works in turn is written as failing once in this time at most. */
+const turnEveryMs = 1_000
 /** Integrations remembered; of a forgotten one, the next call is written again. */
 const mostKnown = 10_000
 
@@ -19,6 +21,14 @@ interface Known {
 
 /** An answer that says something about the integration, not about this one message or the network. */
 export const isRefusal = ({ kind }: DeliveryError): boolean => kind === 'credentials' || kind === 'failover'
+
+/** Nothing arrives there until somebody corrects the host, the port or the certificate. Other failures may pass by themselves. */
+const unreachable: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
+  'host_unknown',
+  'connection_failed',
+  'certificate_refused',
+])
+export const isUnreachable = ({ code }: DeliveryError): boolean => unreachable.has(code)
 
 export class HealthRecords implements Witness {
   readonly #surroundings: { db: Db; clock: { now(): Date }; log: Logger }
@@ -34,17 +44,17 @@ export class HealthRecords implements Witness {
     const now = this.#surroundings.clock.now()
     if (!known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
     Object.assign(known, { isRefused: false, refusals: 0, writtenAt: now.getTime() })
-    this.#write(key, { last_sent_at: now, refused_since: null, refusals: 0, error: null })
+    this.#write(key, sentAt(now))
   }
 
-  refused(key: IntegrationKey, error: string): void {
+  refused(key: IntegrationKey, error: { code: string; message: string }): void {
     const known = this.#of(key)
     const now = this.#surroundings.clock.now()
     known.refusals += 1
-    if (known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
+    if (now.getTime() - known.writtenAt < (known.isRefused ? writeEveryMs : turnEveryMs)) return
     const { refusals } = known
     Object.assign(known, { isRefused: true, refusals: 0, writtenAt: now.getTime() })
-    this.#write(key, { refused_since: now, refusals, error })
+    this.#write(key, refusedAt(now, error, refusals))
   }
 
   #of({ environmentId, integrationId }: IntegrationKey): Known {
@@ -61,28 +71,10 @@ export class HealthRecords implements Witness {
     return made
   }
 
-  #write({ environmentId, integrationId }: IntegrationKey, values: Evidence): void {
+  #write(key: IntegrationKey, evidence: Evidence): void {
     const { db, log } = this.#surroundings
-    const { refused_since, refusals } = values
     this.#last = this.#last
-      .then(async () => {
-        await db
-          .insertInto('integration_health')
-          .values({ environment_id: environmentId, integration_id: integrationId, ...values })
-          .onConflict((conflict) =>
-            conflict.columns(['environment_id', 'integration_id']).doUpdateSet(
-              refused_since === null
-                ? values
-                : {
-                    error: values.error,
-                    // Another process may have seen the first refusal.
-                    refused_since: sql<Date>`coalesce(integration_health.refused_since, ${refused_since})`,
-                    refusals: sql<number>`integration_health.refusals + ${refusals}`,
-                  },
-            ),
-          )
-          .execute()
-      })
+      .then(() => writeEvidence(db, key, evidence))
       .catch((error: unknown) => log.warn({ err: error }, 'could not record the health of an integration'))
   }
 }
@@ -92,4 +84,38 @@ interface Evidence {
   refused_since: Date | null
   refusals: number
   error: string | null
+  error_code: string | null
+}
+
+export const sentAt = (at: Date): Evidence => ({
+  ...{ last_sent_at: at, refused_since: null, refusals: 0, error: null, error_code: null },
+})
+
+export const refusedAt = (at: Date, { code, message }: { code: string; message: string }, refusals = 1): Evidence => ({
+  ...{ refused_since: at, refusals, error: message, error_code: code },
+})
+
+export async function writeEvidence(
+  db: Db,
+  { environmentId, integrationId }: IntegrationKey,
+  evidence: Evidence,
+): Promise<void> {
+  const { refused_since, refusals } = evidence
+  await db
+    .insertInto('integration_health')
+    .values({ environment_id: environmentId, integration_id: integrationId, ...evidence })
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'integration_id']).doUpdateSet(
+        refused_since === null
+          ? evidence
+          : {
+              error: evidence.error,
+              error_code: evidence.error_code,
+              // Another process may have seen the first refusal.
+              refused_since: sql<Date>`coalesce(integration_health.refused_since, ${refused_since})`,
+              refusals: sql<number>`integration_health.refusals + ${refusals}`,
+            },
+      ),
+    )
+    .execute()
 }
