@@ -140,7 +140,7 @@ describe('the list of runs', () => {
     await server.drain()
     await page.clock.fastForward(5_000)
     await page.getByRole('button', { name: '1 new' }).click()
-    await page.getByRole('row', { name: /second.*Processing/ }).waitFor()
+    await page.getByRole('row', { name: /second.*In progress/ }).waitFor()
     server.clock.advance({ minutes: 11 })
     await server.drain()
     await page.clock.fastForward(10_000)

@@ -47,7 +47,7 @@ describe('the list', () => {
     await page.getByRole('rowheader', { name: 'Email' }).waitFor()
     await row(page, 'Switched off').getByText('Inactive').waitFor()
     await row(page, 'رسائل المتجر').getByText('Paused').waitFor()
-    await row(page, 'Receipts for').getByText('Not used yet').waitFor()
+    await row(page, 'Receipts for').getByText('Never used').waitFor()
     expect(await page.getByText('Primary', { exact: true }).count()).toBe(2)
     await takeScreenshots(page, 'integrations')
     expect(await axeViolations(page)).toEqual([])
@@ -110,8 +110,37 @@ describe('adding', () => {
     await page.getByText('Check the credentials, save them, and send again.').waitFor()
     await takeScreenshots(page, 'integration-test-failed')
     expect(await axeViolations(page)).toEqual([])
+    await page.getByText('Refuses every message').waitFor()
     const made = (await person.get('/v1/integrations')).body.find(({ name }: any) => name === 'Own server')
     expect(made).toMatchObject({ active: true, credentials: { secretKey: hush } })
+  })
+
+  test('a host that does not exist is named, and the list says since when it cannot be reached', async () => {
+    const { development } = await server.freshOrganization()
+    const id = await add(development, {
+      providerId: 'nodemailer',
+      name: 'Own mail server',
+      credentials: { host: 'smtp.nowhere.invalid', port: '587', from: 'news@acme.example' },
+    })
+    const sending = await add(development, { name: 'Newsletters' })
+    const { page, person } = await open({ api: development, role: 'admin', path: `/integrations/${id}?tab=test` })
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('could not be reached', { exact: false }).waitFor()
+    await page.getByText('Check the spelling of the host in the settings').waitFor()
+    expect(await page.getByText(/^The host smtp\.nowhere\.invalid could not be found/).count()).toBe(2)
+    await person.post(`/v1/integrations/${sending}/test`, { to: 'ada@example.com' })
+    await takeScreenshots(page, 'integration-unreachable')
+    await page.goto(`${server.url}/integrations`)
+    await row(page, 'Own mail server')
+      .getByText(/^Unreachable since (\w+ \d+|\d\d:\d\d)$/)
+      .waitFor()
+    await row(page, 'Newsletters')
+      .getByText(/^Last sent (now|\d+ \w+ ago)$/)
+      .waitFor()
+    expect(await page.getByText('Working', { exact: true }).count()).toBe(0)
+    await takeScreenshots(page, 'integrations-health')
+    expect(await axeViolations(page)).toEqual([])
   })
 
   test('an error of the provider is shown in the form', async () => {

@@ -5,7 +5,7 @@ import { type Answer, api, type Body, inEnvironment } from './client.ts'
 export type Integration = Answer<'GET /v1/integrations'>[number]
 export type Provider = Answer<'GET /v1/providers'>[number]
 export type ProviderField = Provider['credentials'][number]
-export type Health = Answer<'GET /v1/integrations/{integrationId}/health'>
+export type Health = Answer<'GET /v1/integrations/health'>[number]
 export type Conditions = Integration['conditions']
 export type IntegrationChanges = Body<'PUT /v1/integrations/{integrationId}'> & object
 export type TestOutcome = Answer<'POST /v1/integrations/{integrationId}/test'>
@@ -23,10 +23,11 @@ export const integrations = {
       queryFn: ({ signal }) => api('GET /v1/providers', { signal }),
       staleTime: Number.POSITIVE_INFINITY,
     }),
-  health: (integrationId: string) =>
+  /** Of all of them, in one request. */
+  health: () =>
     queryOptions({
-      queryKey: inEnvironment('integrations', 'health', integrationId),
-      queryFn: ({ signal }) => api('GET /v1/integrations/{integrationId}/health', { path: { integrationId }, signal }),
+      queryKey: inEnvironment('integrations', 'health'),
+      queryFn: ({ signal }) => api('GET /v1/integrations/health', { signal }),
       refetchInterval: 30_000,
     }),
   /** How many channel endpoints and connected workspaces depend on this integration. */

@@ -5646,6 +5646,34 @@ export interface Operations {
       count: number
     }
   }
+  /** List the health of all integrations */
+  'GET /v1/integrations/health': {
+    answer: Array<{
+      integrationId: string
+      /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next message tests whether it works again. */
+      state: 'closed' | 'open' | 'half_open'
+      /** In a row */
+      failures: number
+      error?: string | undefined
+      retryAt?: string | undefined
+      /** When it last took a message, or a test. None: it was never used */
+      lastSentAt?: string | undefined
+      /** If it takes no message since then, as with a wrong key or host */
+      refusedSince?: string | undefined
+      /** Why it takes none, such as `unauthorized` or `host_unknown`; `error` has the words */
+      errorCode?: string | undefined
+      /** For addresses of subscribers, such as chat webhooks: those that fail */
+      hosts: Array<{
+        host: string
+        /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next message tests whether it works again. */
+        state: 'closed' | 'open' | 'half_open'
+        /** In a row */
+        failures: number
+        error?: string | undefined
+        retryAt?: string | undefined
+      }>
+    }>
+  }
   /** Retrieve the health of an integration */
   'GET /v1/integrations/{integrationId}/health': {
     path: {
@@ -5659,9 +5687,12 @@ export interface Operations {
       failures: number
       error?: string | undefined
       retryAt?: string | undefined
+      /** When it last took a message, or a test. None: it was never used */
       lastSentAt?: string | undefined
-      /** If it refuses every message since then, as with a wrong key */
+      /** If it takes no message since then, as with a wrong key or host */
       refusedSince?: string | undefined
+      /** Why it takes none, such as `unauthorized` or `host_unknown`; `error` has the words */
+      errorCode?: string | undefined
       /** For addresses of subscribers, such as chat webhooks: those that fail */
       hosts: Array<{
         host: string

@@ -381,6 +381,7 @@ CREATE TABLE integration_health (
   refused_since timestamp(3) with time zone,
   refusals integer DEFAULT 0 NOT NULL,
   error text,
+  error_code text,
   CONSTRAINT integration_health_pkey PRIMARY KEY (environment_id, integration_id)
 );
 

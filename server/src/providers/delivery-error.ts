@@ -25,7 +25,7 @@ const meanings = {
     kind: 'failover',
     sentence: 'the address is private or reserved; with BELFRY_ALLOW_PRIVATE_ADDRESSES it can be called',
   },
-  host_unknown: { kind: 'later', sentence: 'the host name cannot be resolved' },
+  host_unknown: { kind: 'later', sentence: 'the host could not be found' },
   connection_failed: { kind: 'later', sentence: 'no connection could be made' },
   certificate_refused: { kind: 'later', sentence: 'the certificate is not accepted' },
   connection_lost: {
@@ -86,9 +86,12 @@ export class DeliveryError extends Error {
   constructor(code: DeliveryErrorCode, { host, reason, status, afterSeconds, says, mayHaveArrived }: Details = {}) {
     const meaning: Meaning = meanings[code]
     const remark = status === undefined ? reason : `HTTP status ${status}`
+    const after = `${remark === undefined ? '' : ` (${remark})`}${says === undefined ? '' : `: ${says}`}`
     const where = host === undefined ? '' : `${host}: `
     super(
-      `${where}${meaning.sentence}${remark === undefined ? '' : ` (${remark})`}${says === undefined ? '' : `: ${says}`}`,
+      code === 'host_unknown' && host !== undefined
+        ? `The host ${host.replace(/:\d+$/, '')} could not be found${after}`
+        : `${where}${meaning.sentence}${after}`,
     )
     this.code = code
     this.kind = meaning.kind

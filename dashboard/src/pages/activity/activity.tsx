@@ -10,13 +10,13 @@ import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { EmptyState, Skeleton } from '../../ui/base/states.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
+import { RunStatus, stepOutcome } from '../../ui/domain/outcomes.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { type Column, Table } from '../../ui/list/table.tsx'
 import { isFiltered, noFilters, useFilters, useRunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunSheet } from './run-sheet.tsx'
-import { RunStatus } from './run-status.tsx'
 import { TriggerReport } from './trigger-report.tsx'
 import { Volume } from './volume.tsx'
 import { whyOf } from './why.ts'
@@ -42,7 +42,9 @@ const columns: Array<Column<RunSummary>> = [
     header: 'Steps',
     width: 'w-32',
     from: 'xl',
-    cell: ({ jobs }) => <StepIcons kinds={jobs.map(({ type }) => type)} limit={4} />,
+    cell: ({ jobs }) => (
+      <StepIcons kinds={jobs.map(({ type }) => type)} tones={jobs.map((job) => stepOutcome(job).tone)} limit={4} />
+    ),
   },
   { id: 'status', header: 'Status', width: 'w-28', cell: (run) => <RunStatus run={run} /> },
   {

@@ -7,12 +7,12 @@ import { environments } from '../../api/environments.ts'
 import { workflows } from '../../api/workflows.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { runStates } from '../../ui/domain/outcomes.tsx'
 import { reasonLabels } from '../../ui/domain/reasons.ts'
 import { StepIcon, stepKinds } from '../../ui/domain/step-kind.tsx'
 import { Input, SearchInput } from '../../ui/form/input.tsx'
 import { DateRange, FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
 import { type Filters, isFiltered, noFilters } from './run-filter.ts'
-import { runStates } from './run-status.tsx'
 
 interface Props {
   filters: Filters

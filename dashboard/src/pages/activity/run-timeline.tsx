@@ -11,10 +11,10 @@ import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Status } from '../../ui/base/status.tsx'
 import { duration } from '../../ui/base/time.tsx'
+import { stepOutcome } from '../../ui/domain/outcomes.tsx'
 import { lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
-import { stepState } from './run-status.tsx'
 import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
 import { type Job, spanOf, whyOfStep } from './why.ts'
 
@@ -86,7 +86,7 @@ interface StepProps {
 }
 
 function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
-  const { word, tone } = stepState(job.status)
+  const { word, tone, live = false } = stepOutcome(job)
   const why = whyOfStep(job, run, { provider: useProviderNames() })
   const { from, to } = spanOf(job)
   const name = job.step.name ?? job.step.stepId
@@ -106,7 +106,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
             onClick={onToggle}
             className="flex w-full items-center gap-3 rounded-surface p-2 pr-3 text-left hover:bg-hover"
           >
-            <StepIcon kind={job.type} tile />
+            <StepIcon kind={job.type} tone={tone} tile />
             <span className="min-w-0 flex-1">
               <span className="flex items-center gap-2">
                 <bdi className="truncate font-medium">{name}</bdi>
@@ -117,7 +117,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
               <span className={cn('block truncate text-xs text-muted', isOpen && 'sr-only')}>{why.sentence}</span>
             </span>
             <span className="flex shrink-0 flex-col items-end text-xs">
-              <Status tone={tone} live={tone === 'info'}>
+              <Status tone={tone} live={live}>
                 {word}
               </Status>
               {startedAt !== undefined && (

@@ -2,6 +2,7 @@
 import { type Run, subscriberIdOf, whoOf, workflowIdOf } from '../../api/runs.ts'
 import type { Tone } from '../../ui/base/status.tsx'
 import { duration } from '../../ui/base/time.tsx'
+import { hasBounced, hasFailed, wasSent } from '../../ui/domain/outcomes.tsx'
 import { reasonLabel } from '../../ui/domain/reasons.ts'
 import { channels, lookOf } from '../../ui/domain/step-kind.tsx'
 
@@ -53,11 +54,6 @@ const nouns: Record<string, string> = {
 
 const isChannel = ({ type }: Pick<Job, 'type'>) => (channels as readonly string[]).includes(type)
 const isOpen = ({ status }: Job) => ['pending', 'queued', 'running', 'delayed'].includes(status)
-/** Sent and not bounced. */
-const wasSent = (job: Job) => job.status === 'completed' && !hasBounced(job)
-const hasBounced = ({ status, messages }: Job) =>
-  status === 'completed' && messages.length > 0 && messages.every((message) => message.status === 'error')
-const hasFailed = (job: Job) => job.status === 'failed' || hasBounced(job)
 
 /** "the email"; with the step name if the workflow has several of this kind. */
 function nounOf(job: Job, run: Run): string {

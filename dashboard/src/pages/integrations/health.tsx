@@ -2,34 +2,72 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { type Health, type Integration, integrations } from '../../api/integrations.ts'
 import { Status, type Tone } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
+import { Moment, Time } from '../../ui/base/time.tsx'
+import { Tooltip } from '../../ui/base/tooltip.tsx'
 
-const words = (health: Health): { tone: Tone; word: string } => {
+/** No answer at all. Everything else is the provider's own answer. */
+const unreachable = new Set(['host_unknown', 'connection_failed', 'certificate_refused', 'connection_lost', 'timeout'])
+const isUnreachable = ({ errorCode = '' }: Health) => unreachable.has(errorCode)
+
+const words = (health: Health): { tone: Tone; word: ReactNode } => {
   if (health.state === 'open') return { tone: 'bad', word: 'Paused' }
   if (health.state === 'half_open') return { tone: 'warn', word: 'Retrying' }
   const { length } = health.hosts
   if (length > 0) return { tone: 'warn', word: `${length} ${length === 1 ? 'address' : 'addresses'} failing` }
-  if (health.refusedSince) return { tone: 'bad', word: 'Refused' }
-  return health.lastSentAt ? { tone: 'good', word: 'Working' } : { tone: 'neutral', word: 'Not used yet' }
+  if (health.refusedSince)
+    return {
+      tone: 'bad',
+      word: (
+        <>
+          {isUnreachable(health) ? 'Unreachable' : 'Refused'} since <Moment at={health.refusedSince} />
+        </>
+      ),
+    }
+  if (!health.lastSentAt) return { tone: 'neutral', word: 'Never used' }
+  return {
+    tone: 'good',
+    word: (
+      <>
+        Last sent <Time at={health.lastSentAt} />
+      </>
+    ),
+  }
+}
+
+function useHealth(integration: Integration) {
+  const { data, error } = useQuery({ ...integrations.health(), enabled: isWatched(integration) })
+  return { data: data?.find(({ integrationId }) => integrationId === integration._id), error }
 }
 
 const isDue = (at: string | undefined) => at === undefined || Date.parse(at) <= Date.now()
 const isWatched = ({ channel, active }: Integration) => active && channel !== 'in_app'
 
 export function HealthStatus({ integration }: { integration: Integration }) {
-  const { data, error } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
+  const { data, error } = useHealth(integration)
   if (!isWatched(integration)) return <span className="text-muted">—</span>
   if (error) return <span className="text-muted">Unknown</span>
   if (!data) return null
   const { tone, word } = words(data)
-  return <Status tone={tone}>{word}</Status>
+  const status = (
+    <Status tone={tone}>
+      <span>{word}</span>
+    </Status>
+  )
+  return data.error && data.state === 'closed' ? (
+    <Tooltip text={data.error}>
+      <span>{status}</span>
+    </Tooltip>
+  ) : (
+    status
+  )
 }
 
 /** Explains the problem and what happens next; empty if healthy. */
 export function HealthNote({ integration }: { integration: Integration }) {
-  const { data } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
+  const { data } = useHealth(integration)
   if (!data || (data.state === 'closed' && data.hosts.length === 0 && !data.refusedSince)) return null
   return (
     <div role="status" className="mb-4 rounded-surface border border-bad/30 bg-bad/8 p-3 text-sm">
@@ -37,10 +75,11 @@ export function HealthNote({ integration }: { integration: Integration }) {
         <div className="flex gap-2.5">
           <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
           <div className="min-w-0">
-            <p className="font-medium">Refuses every message</p>
+            <p className="font-medium">{isUnreachable(data) ? 'Cannot be reached' : 'Refuses every message'}</p>
             {data.error && <p className="mt-0.5 break-words">{data.error}</p>}
             <p className="mt-0.5 text-muted">
-              First refused <Time at={data.refusedSince} />. Once you have corrected it, retry the messages under{' '}
+              {isUnreachable(data) ? 'Since' : 'Refused since'} <Moment at={data.refusedSince} />. Once you have
+              corrected it, retry the messages under{' '}
               <Link to="/deliveries" className="underline underline-offset-2 hover:text-ink">
                 Failed deliveries
               </Link>

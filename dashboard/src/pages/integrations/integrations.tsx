@@ -68,7 +68,7 @@ export function Page() {
     {
       id: 'health',
       header: 'Health',
-      width: 'w-40',
+      width: 'w-52',
       from: 'sm',
       cell: (integration) => <HealthStatus integration={integration} />,
     },

@@ -21,10 +21,28 @@ const targets: Record<string, { label: string; placeholder: string }> = {
 const remedies: Record<string, string> = {
   credentials: 'Check the credentials, save them, and send again.',
   address: 'The provider does not deliver to this address. Try another one.',
-  later: 'The provider is rate limiting. Try again later; workflow messages are retried automatically.',
-  failover: 'The provider has an outage. Workflow messages go to the next integration.',
+  later: 'Try again in a while; workflow messages are retried automatically.',
+  failover: 'The provider does not take this message. Workflow messages go to the next integration.',
   never: 'The provider refuses this message for good. Change it and send again.',
 }
+
+/** Where the code says more than its kind. */
+const remediesByCode: Record<string, string> = {
+  host_unknown: 'Check the spelling of the host in the settings, save it, and send again.',
+  connection_failed: 'Check host and port in the settings, and that a firewall lets Belfry out.',
+  certificate_refused: 'Its certificate is not valid for this host, or its issuer is unknown here.',
+  connection_lost: 'Check the port, and whether the server expects TLS from the start.',
+  timeout: 'The server did not answer. Check host and port, and that a firewall lets Belfry out.',
+  rate_limited: 'The provider is rate limiting. Try again later; workflow messages are retried automatically.',
+  quota_exhausted: 'The quota of your account is used up. Raise it with the provider.',
+}
+const neverAnswered = new Set([
+  'host_unknown',
+  'connection_failed',
+  'certificate_refused',
+  'connection_lost',
+  'timeout',
+])
 
 export function TestSend({ integration, provider }: { integration: Integration; provider: Provider | undefined }) {
   const { user } = useSession()
@@ -117,11 +135,11 @@ function Outcome({ outcome, provider }: { outcome: TestOutcome; provider: Provid
     <div role="alert" className="rounded-surface border border-bad/30 bg-bad/8 p-3 text-sm">
       <p className="flex items-center gap-2 font-medium">
         <CircleAlert className="size-4 shrink-0 text-bad" aria-hidden />
-        {name} refused the message
+        {name} {neverAnswered.has(error?.code ?? '') ? 'could not be reached' : 'refused the message'}
       </p>
       <div className="mt-1 space-y-1 pl-6">
         <p className="break-words">{error?.message}</p>
-        <p className="text-muted">{remedies[error?.kind ?? '']}</p>
+        <p className="text-muted">{remediesByCode[error?.code ?? ''] ?? remedies[error?.kind ?? '']}</p>
         <p className="font-mono text-xs text-muted">
           {[error?.code, error?.status && `HTTP ${error.status}`, duration(durationMs)].filter(Boolean).join(' · ')}
         </p>

@@ -2,24 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Activity, ArrowRight } from 'lucide-react'
-import { type RunSummary, runs } from '../../api/runs.ts'
+import { runs } from '../../api/runs.ts'
 import { ButtonLink } from '../../ui/base/button.tsx'
 import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
-import { Status, type Tone } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
+import { RunStatus } from '../../ui/domain/outcomes.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
-
-const outcomes: Record<RunSummary['deliveryLifecycle']['status'], { tone: Tone; word: string }> = {
-  pending: { tone: 'info', word: 'Pending' },
-  sent: { tone: 'good', word: 'Sent' },
-  delivered: { tone: 'good', word: 'Delivered' },
-  interacted: { tone: 'good', word: 'Seen' },
-  skipped: { tone: 'neutral', word: 'Skipped' },
-  canceled: { tone: 'neutral', word: 'Cancelled' },
-  merged: { tone: 'neutral', word: 'Merged' },
-  errored: { tone: 'bad', word: 'Failed' },
-}
 
 export function RecentRuns({ subscriberId }: { subscriberId: string }) {
   const query = useQuery(runs.list({ subscriberIds: [subscriberId], limit: 20 }))
@@ -44,12 +33,7 @@ export function RecentRuns({ subscriberId }: { subscriberId: string }) {
               {data.map((run) => (
                 <li key={run._id} className="relative flex h-11 items-center gap-3 border-b text-sm hover:bg-hover">
                   <span className="w-24 shrink-0">
-                    <Status
-                      tone={outcomes[run.deliveryLifecycle.status].tone}
-                      live={run.deliveryLifecycle.status === 'pending'}
-                    >
-                      {outcomes[run.deliveryLifecycle.status].word}
-                    </Status>
+                    <RunStatus run={run} />
                   </span>
                   <Link
                     to={`/activity/${run._id}` as '/'}

@@ -48,6 +48,25 @@ export function Time({ at, isAhead = false, className }: Shown) {
   )
 }
 
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const date = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
+
+/** "14:03", or "Nov 3" on another day. */
+export function momentOf(at: string | Date, now = Date.now()): string {
+  const then = new Date(Math.min(new Date(at).getTime(), now))
+  const isToday = then.toDateString() === new Date(now).toDateString()
+  return isToday ? clock.format(then) : date.format(then)
+}
+
+/** Since when, by the clock on the wall. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={absoluteTime(at)} className="whitespace-nowrap">
+      {momentOf(at)}
+    </time>
+  )
+}
+
 const everySeconds = 20
 const subscribers = new Set<() => void>()
 let now = Date.now()

@@ -14,6 +14,7 @@ import {
   Zap,
 } from 'lucide-react'
 import { cn } from '../base/class-names.ts'
+import type { Tone } from '../base/status.tsx'
 
 interface KindLook {
   label: string
@@ -48,11 +49,22 @@ interface StepIconProps {
   kind: string
   /** A tile with a tinted background, or only the icon. */
   tile?: boolean
+  /** The outcome of the step, where it has one: it takes the place of the hue. */
+  tone?: Tone | undefined
   className?: string
 }
 
-export function StepIcon({ kind, tile = false, className }: StepIconProps) {
-  const { icon: Icon, hue, label } = lookOf(kind)
+const toneHues: Record<Tone, string> = {
+  good: 'var(--good)',
+  warn: 'var(--warn)',
+  bad: 'var(--bad)',
+  info: 'var(--info)',
+  neutral: 'var(--muted)',
+}
+
+export function StepIcon({ kind, tile = false, tone, className }: StepIconProps) {
+  const { icon: Icon, hue: own, label } = lookOf(kind)
+  const hue = tone ? toneHues[tone] : own
   if (!tile)
     return <Icon role="img" aria-label={label} className={cn('size-4 shrink-0', className)} style={{ color: hue }} />
   return (
@@ -65,14 +77,21 @@ export function StepIcon({ kind, tile = false, className }: StepIconProps) {
   )
 }
 
+interface StepIconsProps {
+  kinds: readonly string[]
+  /** Their outcomes, in the same order. */
+  tones?: readonly Tone[]
+  limit?: number
+}
+
 /** The icons of all steps of a workflow, in order. */
-export function StepIcons({ kinds, limit = 6 }: { kinds: readonly string[]; limit?: number }) {
+export function StepIcons({ kinds, tones = [], limit = 6 }: StepIconsProps) {
   const shown = kinds.slice(0, limit)
   return (
     <span className="inline-flex items-center gap-1.5 align-middle">
       {shown.map((kind, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a kind may appear twice
-        <StepIcon key={index} kind={kind} />
+        <StepIcon key={index} kind={kind} tone={tones[index]} />
       ))}
       {kinds.length > limit && <span className="text-xs text-muted">+{kinds.length - limit}</span>}
     </span>

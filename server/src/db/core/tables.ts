@@ -540,6 +540,7 @@ export interface IntegrationHealthTable {
   refused_since: Date | null
   refusals: number
   error: string | null
+  error_code: string | null
 }
 
 export interface SandboxMessageTable extends Row {

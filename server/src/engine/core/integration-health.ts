@@ -6,6 +6,8 @@ import type { Db } from '../../db/core/database.ts'
 import type { IntegrationKey, Witness } from '../../steps/contract/call-tools.ts'
 
 const writeEveryMs = 60_000
+/** An integration that fails and works in turn is written as failing once in this time at most. */
+const turnEveryMs = 1_000
 /** Integrations remembered; of a forgotten one, the next call is written again. */
 const mostKnown = 10_000
 
@@ -30,17 +32,17 @@ export class HealthRecords implements Witness {
     const now = this.#surroundings.clock.now()
     if (!known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
     Object.assign(known, { isRefused: false, refusals: 0, writtenAt: now.getTime() })
-    this.#write(key, { last_sent_at: now, refused_since: null, refusals: 0, error: null })
+    this.#write(key, sentAt(now))
   }
 
-  refused(key: IntegrationKey, error: string): void {
+  refused(key: IntegrationKey, error: { code: string; message: string }): void {
     const known = this.#of(key)
     const now = this.#surroundings.clock.now()
     known.refusals += 1
-    if (known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
+    if (now.getTime() - known.writtenAt < (known.isRefused ? writeEveryMs : turnEveryMs)) return
     const { refusals } = known
     Object.assign(known, { isRefused: true, refusals: 0, writtenAt: now.getTime() })
-    this.#write(key, { refused_since: now, refusals, error })
+    this.#write(key, refusedAt(now, error, refusals))
   }
 
   #of({ environmentId, integrationId }: IntegrationKey): Known {
@@ -57,28 +59,10 @@ export class HealthRecords implements Witness {
     return made
   }
 
-  #write({ environmentId, integrationId }: IntegrationKey, values: Evidence): void {
+  #write(key: IntegrationKey, evidence: Evidence): void {
     const { db, log } = this.#surroundings
-    const { refused_since, refusals } = values
     this.#last = this.#last
-      .then(async () => {
-        await db
-          .insertInto('integration_health')
-          .values({ environment_id: environmentId, integration_id: integrationId, ...values })
-          .onConflict((conflict) =>
-            conflict.columns(['environment_id', 'integration_id']).doUpdateSet(
-              refused_since === null
-                ? values
-                : {
-                    error: values.error,
-                    // Another process may have seen the first refusal.
-                    refused_since: sql<Date>`coalesce(integration_health.refused_since, ${refused_since})`,
-                    refusals: sql<number>`integration_health.refusals + ${refusals}`,
-                  },
-            ),
-          )
-          .execute()
-      })
+      .then(() => writeEvidence(db, key, evidence))
       .catch((error: unknown) => log.warn({ err: error }, 'could not record the health of an integration'))
   }
 }
@@ -88,4 +72,38 @@ interface Evidence {
   refused_since: Date | null
   refusals: number
   error: string | null
+  error_code: string | null
+}
+
+export const sentAt = (at: Date): Evidence => ({
+  ...{ last_sent_at: at, refused_since: null, refusals: 0, error: null, error_code: null },
+})
+
+export const refusedAt = (at: Date, { code, message }: { code: string; message: string }, refusals = 1): Evidence => ({
+  ...{ refused_since: at, refusals, error: message, error_code: code },
+})
+
+export async function writeEvidence(
+  db: Db,
+  { environmentId, integrationId }: IntegrationKey,
+  evidence: Evidence,
+): Promise<void> {
+  const { refused_since, refusals } = evidence
+  await db
+    .insertInto('integration_health')
+    .values({ environment_id: environmentId, integration_id: integrationId, ...evidence })
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'integration_id']).doUpdateSet(
+        refused_since === null
+          ? evidence
+          : {
+              error: evidence.error,
+              error_code: evidence.error_code,
+              // Another process may have seen the first refusal.
+              refused_since: sql<Date>`coalesce(integration_health.refused_since, ${refused_since})`,
+              refusals: sql<number>`integration_health.refusals + ${refusals}`,
+            },
+      ),
+    )
+    .execute()
 }

@@ -66,6 +66,54 @@ describe('a test of an integration', () => {
     expect(answer.text).not.toContain('hush-hush')
   })
 
+  test('is evidence: health says never used, then last sent, then refused since when and in which words', async () => {
+    const api = await server.freshApi()
+    const id = await add(api, mailer())
+    const other = await add(api, { ...mailer(), name: 'Other' })
+    const healthOf = async (wanted: string) => {
+      const all: any[] = (await api.get('/v1/integrations/health')).body
+      const { integrationId: _, ...found } = all.find(({ integrationId }) => integrationId === wanted)
+      expect((await api.get(`/v1/integrations/${wanted}/health`)).body).toEqual(found)
+      return found
+    }
+    const unused = { state: 'closed', failures: 0, hosts: [] }
+    expect(await healthOf(id)).toEqual(unused)
+    const sentAt = server.clock.now().toISOString()
+    await send(api, id, { to: 'ada@example.com' })
+    expect(await healthOf(id)).toEqual({ ...unused, lastSentAt: sentAt })
+    server.clock.advance({ minutes: 3 })
+    const refusedSince = server.clock.now().toISOString()
+    vendor.plays(() => ({ status: 401, body: { message: 'API key revoked' } }))
+    await send(api, id, { to: 'ada@example.com' })
+    server.clock.advance({ minutes: 3 })
+    await send(api, id, { to: 'ada@example.com' })
+    expect(await healthOf(id)).toMatchObject({
+      ...{ state: 'closed', failures: 2, lastSentAt: sentAt, refusedSince, errorCode: 'unauthorized' },
+      error: expect.stringContaining('does not accept the credentials'),
+    })
+    vendor.plays(() => ({ body: { id: 'theirs' } }))
+    await send(api, id, { to: 'ada@example.com' })
+    expect(await healthOf(id)).toEqual({ ...unused, lastSentAt: server.clock.now().toISOString() })
+    expect(await healthOf(other)).toEqual(unused)
+  })
+
+  test('says when the host does not exist, and so does its health', async () => {
+    const api = await server.freshApi()
+    const id = await add(api, {
+      providerId: 'nodemailer',
+      channel: 'email',
+      credentials: { host: 'smtp.nowhere.invalid', port: '587', from: 'news@acme.example' },
+    })
+    const message = expect.stringMatching(/^The host smtp\.nowhere\.invalid could not be found/)
+    expect((await send(api, id, { to: 'ada@example.com' })).body).toMatchObject({
+      success: false,
+      error: { code: 'host_unknown', message },
+    })
+    expect((await api.get(`/v1/integrations/${id}/health`)).body).toMatchObject({
+      ...{ errorCode: 'host_unknown', error: message, refusedSince: server.clock.now().toISOString() },
+    })
+  })
+
   test('without a sender is refused, and nothing is sent', async () => {
     const api = await server.freshApi()
     const id = await add(api, mailer({ from: '' }))

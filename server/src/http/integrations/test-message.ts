@@ -9,6 +9,7 @@ import { DeliveryError } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
 import type { ChatTarget, Message } from '../../providers/provider.ts'
 import { openIntegration, senderOf } from '../../steps/delivery/integration-choice.ts'
+import { refusedAt, sentAt, writeEvidence } from '../../engine/core/integration-health.ts'
 import { sandboxOf } from '../../steps/delivery/sandbox.ts'
 import type { Resource, Services } from '../edge/resource.ts'
 import { Body, Enum } from '../edge/schema.ts'
@@ -58,7 +59,7 @@ export const integrationTest: Resource = (app, services) => {
         tags: ['Integrations'],
         summary: 'Send a test message through an integration',
         description:
-          'Through this integration only, active or not, without retries. A refusal by the provider is a normal answer. It leaves no activity record; a test of the sandbox appears there.',
+          'Through this integration only, active or not, without retries. A refusal by the provider is a normal answer. The outcome counts as evidence of health. It leaves no activity record; a test of the sandbox appears there.',
         params: Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) }),
         body: TestBody,
         response: { 200: Outcome },
@@ -83,15 +84,18 @@ export const integrationTest: Resource = (app, services) => {
         sandbox: sandboxOf({ environmentId: environment.id, ...origin }, { sandbox: sandboxOver(db), clock }),
       }
       const delivery = new Delivery({ http, clock, brand: brand.word, timeoutMs: patienceMs })
+      const key = { environmentId: environment.id, integrationId: row.id }
       const began = performance.now()
       const durationMs = () => Math.round(performance.now() - began)
       try {
         const message = messageFor(services, row, id, body)
         const { providerMessageId } = await delivery.send(provider, integration, message)
+        await writeEvidence(db, key, sentAt(clock.now()))
         return { success: true, providerMessageId, durationMs: durationMs() }
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
         const { code, kind, message, status } = error
+        if (saysSomethingAboutIt(error)) await writeEvidence(db, key, refusedAt(clock.now(), error))
         return {
           success: false,
           error: { code, kind, message, ...(status === undefined ? {} : { status }) },
@@ -103,6 +107,10 @@ export const integrationTest: Resource = (app, services) => {
     },
   )
 }
+
+/** Not about this one message or its recipient. */
+const saysSomethingAboutIt = ({ kind, code }: DeliveryError): boolean =>
+  kind === 'credentials' || kind === 'failover' || (kind === 'later' && code !== 'rate_limited' && code !== 'cut_off')
 
 function messageFor({ secrets }: Services, row: IntegrationRow, id: string, given: TestBody): Message {
   const { to, subject = `A test of ${row.name}`, content = `This message shows that ${row.name} delivers.` } = given

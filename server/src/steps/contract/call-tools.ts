@@ -29,7 +29,7 @@ export interface IntegrationKey {
 /** Keeps what is known about integrations from their calls. */
 export interface Witness {
   sent(key: IntegrationKey): void
-  refused(key: IntegrationKey, error: string): void
+  refused(key: IntegrationKey, error: { code: string; message: string }): void
 }
 
 export interface CircuitKey extends IntegrationKey {

@@ -1,7 +1,7 @@
 // Delivers messages to their destinations: calls providers, asks the policy what to do after a failure, and keeps the progress
 // for the next attempt. What has been sent is never sent again.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
-import { DeliveryError, type Exchange } from '../../providers/delivery-error.ts'
+import { DeliveryError, type DeliveryErrorCode, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
 import type { Message, SendResult } from '../../providers/provider.ts'
 import type { CallTools, ChanceOf, CircuitKey, Refusal } from '../contract/call-tools.ts'
@@ -166,6 +166,14 @@ type Taken = Omit<SendResult, 'providerMessageId'> & { id: string; exchange?: Ex
 /** An answer that says something about the integration, not about this one message or the network. */
 const isRefusal = ({ kind }: DeliveryError): boolean => kind === 'credentials' || kind === 'failover'
 
+/** Nothing arrives there until somebody corrects the host, the port or the certificate. Other failures may pass by themselves. */
+const unreachable: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
+  'host_unknown',
+  'connection_failed',
+  'certificate_refused',
+])
+const isUnreachable = ({ code }: DeliveryError): boolean => unreachable.has(code)
+
 /** Whether the provider drops repetitions. */
 const isIdempotent = ({ provider_id }: IntegrationRow): boolean => deliveryProvider(provider_id)?.idempotent ?? false
 
@@ -292,7 +300,8 @@ class Attempt {
         return false
       }
       count(error.code)
-      if (isRefusal(error)) this.#tools.health.refused(this.#keyOf(integration), error.message)
+      if (isRefusal(error) || (isUnreachable(error) && this.#destination.host === undefined))
+        this.#tools.health.refused(this.#keyOf(integration), error)
       if (breaksCircuit(error.code)) pass.fail(error.message)
       else pass.release()
       return this.#failed(integration, error)

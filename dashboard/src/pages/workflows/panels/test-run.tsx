@@ -9,9 +9,10 @@ import { api } from '../../../api/client.ts'
 import { runs } from '../../../api/runs.ts'
 import type { Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
-import { Status, type Tone } from '../../../ui/base/status.tsx'
+import { Status } from '../../../ui/base/status.tsx'
 import { Time } from '../../../ui/base/time.tsx'
 import { RequestCode } from '../../../ui/code/code-block.tsx'
+import { runOutcome, stepOutcome } from '../../../ui/domain/outcomes.tsx'
 import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Dialog } from '../../../ui/frame/dialog.tsx'
@@ -116,21 +117,6 @@ const refusals: Record<string, string> = {
   invalid_recipients: 'This subscriber cannot receive messages.',
 }
 
-const words: Record<string, { word: string; tone: Tone; live?: boolean }> = {
-  completed: { word: 'Done', tone: 'good' },
-  failed: { word: 'Failed', tone: 'bad' },
-  error: { word: 'Failed', tone: 'bad' },
-  skipped: { word: 'Skipped', tone: 'neutral' },
-  canceled: { word: 'Cancelled', tone: 'neutral' },
-  merged: { word: 'Merged', tone: 'info' },
-  delayed: { word: 'Waiting', tone: 'info', live: true },
-  pending: { word: 'Pending', tone: 'neutral' },
-  queued: { word: 'Pending', tone: 'neutral' },
-  running: { word: 'Running', tone: 'info', live: true },
-  processing: { word: 'Running', tone: 'info', live: true },
-}
-const wordFor = (status: string) => words[status] ?? { word: status, tone: 'neutral' as const }
-
 /** Polls every second while the run is in progress. */
 function Outcome({ transactionId }: { transactionId: string }) {
   const found = useQuery({
@@ -143,7 +129,7 @@ function Outcome({ transactionId }: { transactionId: string }) {
     <section aria-label="Outcome" className="rounded-surface border">
       <header className="flex items-center justify-between gap-3 border-b px-3 py-2 text-sm">
         {run ? (
-          <Status tone={wordFor(run.status).tone} live={run.status === 'processing'}>
+          <Status tone={runOutcome(run).tone} live={run.status === 'processing'}>
             {run.status === 'completed'
               ? 'The run is done'
               : run.status === 'error'
@@ -168,7 +154,7 @@ function Outcome({ transactionId }: { transactionId: string }) {
         {run?.jobs
           .filter(({ type }) => type !== 'trigger')
           .map((job) => {
-            const { word, tone, live = false } = wordFor(job.status)
+            const { word, tone, live = false } = stepOutcome(job)
             return (
               <li key={job._id} className="flex min-h-10 items-center gap-2.5 px-3 py-1.5 text-sm">
                 <StepIcon kind={job.type} />
