@@ -549,6 +549,10 @@ export const errorTable = {
     message: (p: { buckets: number; limit: number }) =>
       `That makes ${p.buckets} intervals, and at most ${p.limit} are shown; choose a longer interval or a shorter time range`,
   },
+  run_not_waiting: {
+    status: 409,
+    message: says('The run does not wait for a delay or digest'),
+  },
   replay_workflow_gone: {
     status: 409,
     message: says('The workflow of this record has been deleted; trigger another one'),

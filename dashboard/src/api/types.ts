@@ -4217,6 +4217,8 @@ export interface Operations {
           payload?: Record<string, unknown> | undefined
           overrides?: Record<string, unknown> | undefined
           scheduleExtensionsCount: number
+          /** How many events a digest has collected that still waits. Only in the single record */
+          collectedEvents?: number | undefined
           /** When a waiting step continues */
           dueAt?: string | undefined
           createdAt: string
@@ -4391,6 +4393,8 @@ export interface Operations {
         payload?: Record<string, unknown> | undefined
         overrides?: Record<string, unknown> | undefined
         scheduleExtensionsCount: number
+        /** How many events a digest has collected that still waits. Only in the single record */
+        collectedEvents?: number | undefined
         /** When a waiting step continues */
         dueAt?: string | undefined
         createdAt: string
@@ -4411,6 +4415,16 @@ export interface Operations {
       triggeredAt?: string | undefined
       createdAt: string
       updatedAt: string
+    }
+  }
+  /** End the delay or digest in which this run waits */
+  'POST /v1/notifications/{notificationId}/end-wait': {
+    path: {
+      notificationId: string
+    }
+    answer: {
+      /** The step that waited */
+      stepId: string
     }
   }
   /** Trigger the workflow of this record again, for the same subscriber */
@@ -10086,6 +10100,41 @@ export interface Operations {
       }
       previewPayloadExample: Record<string, unknown>
       schema: Record<string, unknown> | null
+    }
+  }
+  /** Check what each step would do with an example */
+  'POST /v2/workflows/{workflowId}/check': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** Instead of the stored ones, by `stepId` */
+      controlValues?: Record<string, Record<string, unknown>> | null | undefined
+      previewPayload?: {
+        payload?: Record<string, unknown> | null | undefined
+        subscriber?: Record<string, unknown> | null | undefined
+        context?: Record<string, unknown> | null | undefined
+        steps?: Record<string, unknown> | null | undefined
+        env?: Record<string, unknown> | null | undefined
+      } | null | undefined
+    }
+    answer: {
+      steps: Array<{
+        stepId: string
+        /** Whether the condition holds; null if it cannot be evaluated */
+        holds: boolean | null
+        /** The same for each row of the condition, by its place: `0.1` is the second row of the first group */
+        rows: Record<string, boolean | null>
+        /** Why there is no preview */
+        error?: {
+          title: string
+          message: string
+          hint: string
+        } | undefined
+        /** Variables that neither the given payload nor those of the last triggers have */
+        unknownVariables: Array<string>
+      }>
     }
   }
   /** Try the request of an HTTP request step */

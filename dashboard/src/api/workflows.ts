@@ -8,6 +8,8 @@ export type WorkflowStep = Workflow['steps'][number]
 export type StepIssues = NonNullable<WorkflowStep['issues']>
 export type NewerVersion = NonNullable<Answer<'PUT /v2/workflows/{workflowId}/presence'>['newer']>
 export type PreviewRequest = Body<'POST /v2/workflows/{workflowId}/step/{stepId}/preview'>
+export type CheckRequest = Body<'POST /v2/workflows/{workflowId}/check'>
+export type StepCheck = Answer<'POST /v2/workflows/{workflowId}/check'>['steps'][number]
 
 export const workflows = {
   list: (query: Query<'GET /v2/workflows'>) =>
@@ -39,6 +41,14 @@ export const workflows = {
       queryFn: ({ signal }) =>
         api('POST /v2/workflows/{workflowId}/step/{stepId}/preview', { path: { workflowId, stepId }, body, signal }),
       placeholderData: (before, query) => (query?.queryKey[4] === stepId ? before : undefined),
+      gcTime: 30_000,
+    }),
+  /** What each step would do with an example. The last answer stays until the next has come. */
+  check: (workflowId: string, body: CheckRequest, version: number) =>
+    queryOptions({
+      queryKey: inEnvironment('workflows', 'check', workflowId, version, body),
+      queryFn: ({ signal }) => api('POST /v2/workflows/{workflowId}/check', { path: { workflowId }, body, signal }),
+      placeholderData: keepPreviousData,
       gcTime: 30_000,
     }),
 

@@ -4,6 +4,7 @@ import type { Changes } from '../db/core/changes.ts'
 import type { Database, Db } from '../db/core/database.ts'
 import type { Secrets } from '../db/core/secrets.ts'
 import { EarlyStatistics } from '../db/core/statistics.ts'
+import type { WorkflowStep } from '../db/queries/workflows.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
@@ -30,7 +31,7 @@ import { Hands } from './runs/hands.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
-import { queueSoon, wakeDue } from './runs/timers.ts'
+import { endWait, queueSoon, wakeDue } from './runs/timers.ts'
 import { traceTrigger } from './runs/traces.ts'
 import { Triggers } from './runs/trigger.ts'
 import type { TriggerRequest, TriggerResult } from './runs/trigger-request.ts'
@@ -121,6 +122,11 @@ export class Engine {
 
   cancel(environmentId: string, transactionId: string): Promise<boolean> {
     return cancelTransaction(this.#parts, { environmentId, transactionId })
+  }
+
+  /** Ends the delay or digest in which a run waits. @returns the step that waited, if any did */
+  endWait(environmentId: string, notificationId: string): Promise<WorkflowStep | undefined> {
+    return endWait(this.#parts, environmentId, notificationId)
   }
 
   /** Retries jobs that failed for good. @returns the ids of the jobs that will run again */

@@ -1,10 +1,11 @@
 // The variables and filters in the body of an email, from either editor.
-import { type Analysis, analyseExpression, analyseTemplate, type Names } from './analyse.ts'
+import { type Analysis, analyseExpression, analyseTemplate, emptyAnalysis, type Names } from './analyse.ts'
 import { blockNodes } from './block-nodes.ts'
 import { type BlockNode, readDocument, withoutBraces } from './blocks.ts'
 import type { EmailBody } from './email.ts'
 import { guarded, RenderError } from './limits.ts'
 import { hasLiquid } from './liquid.ts'
+import { translationKeys } from './translations.ts'
 
 /** Attributes that hold the path of a variable if the other attribute is true. */
 const flags: Record<string, string> = {
@@ -37,28 +38,36 @@ function* inNode(node: BlockNode, names: Names, isRoot = false): Generator<Analy
     yield* inAttributes(mark.attrs ?? {}, names, mark.type)
   let inner = names
   if (isRepeat) {
-    const item = itemOf(node.attrs?.each, names)
+    const each = typeof node.attrs?.each === 'string' ? withoutBraces(node.attrs.each) : ''
+    if (each === '') yield problem('Choose the list that the Repeat block goes through', true)
+    const list = listOf(each, names)
+    const item = list && [...list, null]
     inner = new Map([...names, ['current', item], ['forloop', undefined]])
-    if (item) yield { ...nothing, items: [item] }
+    if (list && item) yield { ...nothing, items: [item], lists: [{ segments: list, text: each }] }
   }
   for (const child of Array.isArray(node.content) ? node.content : []) yield* inNode(child, inner)
 }
 
-/** The path of an item of the list that a repeat names. */
-function itemOf(each: unknown, names: Names): Analysis['items'][number] | undefined {
-  if (typeof each !== 'string' || each.trim() === '') return undefined
-  const { variables, items } = analyseExpression(withoutBraces(each), names)
-  const list = variables[0]?.segments ?? items[0]
-  return list && [...list, null]
+/** The path of the list that a repeat names. */
+function listOf(each: string, names: Names): Analysis['items'][number] | undefined {
+  if (each === '') return undefined
+  const { variables, items } = analyseExpression(each, names)
+  return variables[0]?.segments ?? items[0]
 }
 
 function* inAttributes(attrs: Readonly<Record<string, unknown>>, names: Names, type: string) {
-  const { id, aliasFor, showIfKey, each } = attrs
+  const { id, aliasFor, showIfKey, each, fallback } = attrs
   const paths = [showIfKey, ...(type === 'repeat' || type === 'for' ? [each] : [])]
   if (type === 'variable') paths.push(typeof aliasFor === 'string' && aliasFor !== '' ? aliasFor : id)
   for (const path of paths) {
-    if (typeof path === 'string' && path.trim() !== '') yield analyseExpression(withoutBraces(path), names)
+    if (typeof path !== 'string' || withoutBraces(path) === '') continue
+    const found = analyseExpression(withoutBraces(path), names)
+    const isOptional = path === showIfKey || (type === 'variable' && typeof fallback === 'string' && fallback !== '')
+    yield isOptional ? { ...found, optional: found.variables.map((variable) => variable.path) } : found
   }
+  // A variable block with a key is written as if it were text.
+  if (type === 'variable' && typeof id === 'string')
+    yield { ...nothing, keys: translationKeys(`{{${withoutBraces(id)}}}`) }
   for (const [name, value] of Object.entries(attrs)) {
     const isPath = name in flags && attrs[flags[name] ?? ''] === true
     if (typeof value !== 'string' || value === '' || ['id', 'aliasFor', 'showIfKey', 'each'].includes(name)) continue
@@ -71,15 +80,18 @@ function* inAttributes(attrs: Readonly<Record<string, unknown>>, names: Names, t
   }
 }
 
-const nothing: Analysis = { variables: [], items: [], filters: [], problems: [] }
-const problem = (message: string): Analysis => ({
+const nothing = emptyAnalysis()
+const problem = (message: string, isMissing = false): Analysis => ({
   ...nothing,
-  problems: [{ message, text: '', position: undefined }],
+  problems: [{ message, text: '', position: undefined, ...(isMissing ? { isMissing } : {}) }],
 })
 
 const merge = (parts: readonly Analysis[]): Analysis => ({
   variables: parts.flatMap((part) => part.variables),
   items: parts.flatMap((part) => part.items),
   filters: parts.flatMap((part) => part.filters),
+  keys: [...new Set(parts.flatMap((part) => part.keys))],
+  optional: parts.flatMap((part) => part.optional),
+  lists: parts.flatMap((part) => part.lists),
   problems: parts.flatMap((part) => part.problems),
 })

@@ -12,6 +12,7 @@ import {
 import { isFilter } from './filters.ts'
 import { type Position, RenderError } from './limits.ts'
 import { parseExpression, parseTemplate, positionOf, staticKey } from './syntax.ts'
+import { translationKeys } from './translations.ts'
 
 /** The steps of a path; null for a computed one. */
 type Segments = (string | number | null)[]
@@ -48,6 +49,8 @@ export interface TemplateProblem {
   /** The faulty part, as written; empty if the template cannot be parsed. */
   text: string
   position: Position | undefined
+  /** Nothing is wrong with what is written, but something is left out. */
+  isMissing?: true
 }
 
 export interface Analysis {
@@ -55,8 +58,24 @@ export interface Analysis {
   /** Paths through lists: the list's path, null for an item, and what is read of the item. */
   items: Segments[]
   filters: TemplateFilter[]
+  /** Translation keys. */
+  keys: string[]
+  /** Paths that may be empty: a tag asks whether they are, or there is another text for that case. */
+  optional: string[]
+  /** What a block repeats: it has to be a list. */
+  lists: Array<{ segments: Segments; text: string }>
   problems: TemplateProblem[]
 }
+
+export const emptyAnalysis = (): Analysis => ({
+  variables: [],
+  items: [],
+  filters: [],
+  keys: [],
+  optional: [],
+  lists: [],
+  problems: [],
+})
 
 /** Filters that read a property of each list item, and the index of the argument that names it. */
 const itemFilters: Readonly<Record<string, number>> = { toSentence: 0, digest: 1, map: 0 }
@@ -65,7 +84,7 @@ type Filtered = Value | FilteredValueToken
 type FilterSyntax = Filtered['filters'][number]
 
 class Analyser {
-  readonly found: Analysis = { variables: [], items: [], filters: [], problems: [] }
+  readonly found = emptyAnalysis()
   readonly #locals = new Set<string>()
   readonly #source: string
   #lines: number[] | undefined
@@ -92,7 +111,10 @@ class Analyser {
 
   visit(templates: readonly Template[], names: Names) {
     for (const template of templates) {
+      const { length } = this.found.variables
       for (const argument of template.arguments?.() ?? []) this.value(argument, names, template)
+      if (askingTags.has((template.token as { name?: string }).name ?? ''))
+        this.found.optional.push(...this.found.variables.slice(length).map(({ path }) => path))
       const inner = new Map(names)
       for (const name of template.blockScope?.() ?? []) inner.set(name, undefined)
       const { variable, collection } = template as Partial<ForTag>
@@ -152,6 +174,7 @@ class Analyser {
     const values = filter.args.map((argument) => (Array.isArray(argument) ? argument[1] : argument))
     const args = values.map(describe).filter((argument) => argument !== undefined)
     this.found.filters.push({ name: filter.name, isKnown: isFilter(filter.name), args, input, position })
+    if (filter.name === 'default' && input !== undefined) this.found.optional.push(input)
     for (const value of values) this.token(value, names)
     const [item, expression] = values
     if (filter.name.endsWith('_exp') && TypeGuards.isQuotedToken(expression)) {
@@ -195,6 +218,9 @@ class Analyser {
   }
 }
 
+/** Tags that ask whether there is a value. */
+const askingTags: ReadonlySet<string> = new Set(['if', 'unless', 'case'])
+
 /** Nested loops can make paths absurdly long. */
 const longestPath = 30
 const keysOf = (path: string) => path.split('.').filter((key) => key !== '')
@@ -228,6 +254,7 @@ export function analyseTemplate(source: string, names = noNames): Analysis {
     const templates = parseTemplate(source)
     analyser.collectLocals(templates)
     analyser.visit(templates, names)
+    analyser.found.keys.push(...translationKeys(source))
   })
   return analyser.found
 }

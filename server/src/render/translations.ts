@@ -65,6 +65,28 @@ export function translate(source: string, translator: Translator): string {
   return new Resolver(translator).resolve(source, 0)
 }
 
+/** The keys that a template asks for, without those that their texts ask for. */
+export function translationKeys(source: string): string[] {
+  if (!mentionsTranslation.test(source)) return []
+  const keys = [...tagsIn(source)].flatMap(([begin, end]) => {
+    const tag = source.slice(begin, end)
+    const output = wholeOutput.exec(tag)?.[1] ?? filteredOutput.exec(tag)?.[2]
+    return [...(output === undefined ? [] : [output]), ...[...tag.matchAll(argument)].map(([, , , key = '']) => key)]
+  })
+  return [...new Set(keys)]
+}
+
+/** Why a key has no text: it, or one that its text refers to, is missing. Undefined if it has one. */
+export function translationProblem(key: string, translator: Translator): string | undefined {
+  try {
+    new Resolver(translator).resolve(`{{t.${key}}}`, 0)
+    return undefined
+  } catch (error) {
+    if (error instanceof RenderError) return error.message
+    throw error
+  }
+}
+
 class Resolver {
   readonly #translator: Translator
   #captures = 0

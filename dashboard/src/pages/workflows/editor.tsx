@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronRight, CircleCheck, Code, CopyPlus, Play, Settings2, TriangleAlert } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -21,7 +21,8 @@ import { Page as Frame } from '../../ui/frame/page.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import type { Draft, DraftStep } from './draft/draft.ts'
 import { usePreviewData } from './draft/preview-data.ts'
-import { copyOf, type Issue, issuesOf, newStep } from './draft/steps.ts'
+import { copyOf, type Issue, newStep } from './draft/steps.ts'
+import { useCheck } from './draft/use-check.ts'
 import { useDraft } from './draft/use-draft.ts'
 import { Compare } from './panels/compare.tsx'
 import { Flow, FlowKeys } from './panels/flow.tsx'
@@ -86,10 +87,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const selected = draft.steps.find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
 
-  const issues = useMemo(
-    () => new Map(saved.steps.map((step) => [step.stepId, issuesOf(step.issues)] as const)),
-    [saved.steps],
-  )
+  const check = useCheck(saved, draft, data)
+  const { issues } = check
   const set = (patch: Partial<Draft>) => change((before) => ({ ...before, ...patch }))
   const setStep = (stepId: string, patch: Partial<DraftStep>) =>
     change((before) => ({

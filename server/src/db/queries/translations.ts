@@ -178,6 +178,32 @@ export async function loadTranslations(
   }
 }
 
+export interface DefaultTextsRow {
+  id: string
+  revision: string
+  defaultLocale: string
+  content: TranslationContent
+}
+
+/**
+ * The texts of workflows in the default locale. Every key falls back to them, so that they decide whether it has a text.
+ * @param ids of which workflows; without it those of all, and without their texts
+ */
+export async function defaultTexts(
+  db: Db | Tx,
+  environmentId: string,
+  ids?: readonly string[],
+): Promise<Map<string, DefaultTextsRow>> {
+  const { rows } = await sql<DefaultTextsRow>`
+    SELECT t.resource_row_id AS id, o.default_locale AS "defaultLocale",
+           concat_ws('/', o.default_locale, t.key_hash, extract(epoch FROM t.updated_at)) AS revision,
+           ${ids ? sql`t.content` : sql`NULL`} AS content
+    FROM environments e JOIN organizations o ON o.id = e.organization_id
+      JOIN translations t ON t.environment_id = e.id AND t.resource_type = 'workflow' AND t.locale = o.default_locale
+    WHERE e.id = ${environmentId} ${ids ? sql`AND t.resource_row_id = ANY (${ids}::text[])` : sql``}`.execute(db)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /** Equal for equal keys, in any order, nested or dotted. */
 export function keyHashOf(content: TranslationContent): string {
   const keys: string[] = []

@@ -48,10 +48,14 @@ interface Sources {
   /** The environment's own. */
   env: Record<string, string>
   now: Date
+  /** The payload is the caller's and nothing else. By default the example fills in what it lacks. */
+  isExact?: boolean
 }
 
-export function previewData(given: PreviewPayload, { payloadSchema, used, previous, env, now }: Sources): PreviewData {
-  const payload = overlaid(payloadExample(payloadSchema, used, now), given.payload ?? {})
+export function previewData(given: PreviewPayload, sources: Sources): PreviewData {
+  const { payloadSchema, used, previous, env, now, isExact = false } = sources
+  const payload =
+    isExact && given.payload ? given.payload : overlaid(payloadExample(payloadSchema, used, now), given.payload ?? {})
   const steps = previous.map(({ stepId, type, controlValues }) => {
     const kind = stepKinds[type as StepType] as (typeof stepKinds)[StepType] | undefined
     const said = membersOf(given.steps?.[stepId])

@@ -19,7 +19,7 @@ import { type Bridge, BridgeError, type BridgeEvent, targetIn } from '../core/br
 import { type PreviewError, previewError } from './preview-error.ts'
 import { type PreviewData, type PreviewPayload, previewData } from './preview-example.ts'
 
-interface Surroundings {
+export interface Surroundings {
   db: Db
   bridge: Bridge
   /** The branding of emails, from `brandingOf`. */
@@ -64,11 +64,14 @@ const withValues = ({ workflow, step, values }: Pick<Task, 'workflow' | 'step' |
   steps: workflow.steps.map((each) => (each === step ? { ...step, controlValues: values } : each)),
 })
 
+interface Example extends Pick<Task, 'workflow' | 'step' | 'values'> {
+  given: PreviewPayload
+  now: Date
+  isExact?: boolean
+}
+
 /** An example of everything the step can read, without secrets. */
-export function dataFor(
-  access: EnvironmentAccess,
-  { given, now, ...task }: Pick<Task, 'workflow' | 'step' | 'values'> & { given: PreviewPayload; now: Date },
-): PreviewData {
+export function dataFor(access: EnvironmentAccess, { given, now, isExact = false, ...task }: Example): PreviewData {
   const { workflow, step } = task
   return previewData(given, {
     payloadSchema: workflow.payload_schema,
@@ -76,6 +79,7 @@ export function dataFor(
     previous: stepsBefore(workflow, step),
     env: envOf(access, { showSecrets: false }),
     now,
+    isExact,
   })
 }
 
@@ -94,19 +98,29 @@ interface Task {
 }
 type Rendered = Pick<StepPreview, 'preview' | 'error'>
 
-async function previewHere(
-  { db, access, now, ...more }: Surroundings,
-  { workflow, step, values, data }: Task,
+/** What the data of a preview means to templates and conditions. */
+export const situationFor = (
+  { workflow, step, data }: Pick<Task, 'workflow' | 'step' | 'data'>,
+  now: Date,
+): Situation => {
+  const own = stepKinds[step.type as StepType]?.ownVariables?.of(data.steps)
+  return situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
+}
+
+export async function previewHere(
+  { access, now, ...more }: Surroundings,
+  task: Task,
+  texts: Texts = new Texts(more.db, access.id, task.workflow),
 ): Promise<Rendered> {
+  const { step, values, data } = task
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
   if (!kind) return { preview: {} }
   const normal = presentable(kind, values)
-  const own = kind.ownVariables?.of(data.steps)
-  const of = situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
+  const of = situationFor(task, now)
   const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
   try {
-    const translator = await translatorOf(db, access.id, 'workflow', workflow, locale)
-    const layout = kind.usesLayout ? await layoutFor(db, access.id, normal.layoutId, locale) : null
+    const translator = await texts.translator(locale)
+    const layout = kind.usesLayout ? await texts.layout(normal.layoutId, locale) : null
     const branding = access.hasBranding ? more.branding : null
     const preview =
       kind.preview?.(normal, { of, translator, layout, branding }) ?? filledIn(kind, normal, of, translator)
@@ -133,6 +147,38 @@ function filledIn(kind: StepKind, values: ControlValues, of: Situation, translat
   const templates = Object.fromEntries(members.filter((member) => !isLiteral(member)))
   const rendered = renderValues(templates, of, translator)
   return { ...rendered, ...Object.fromEntries(members.filter(isLiteral)) }
+}
+
+/** The translations of a workflow and the layouts of its steps, each read once. */
+export class Texts {
+  readonly #known = new Map<string, Promise<unknown>>()
+  readonly #db: Db
+  readonly #environmentId: string
+  readonly #workflow: WorkflowRow
+
+  constructor(db: Db, environmentId: string, workflow: WorkflowRow) {
+    this.#db = db
+    this.#environmentId = environmentId
+    this.#workflow = workflow
+  }
+
+  translator(locale: string | null): Promise<Translator> {
+    return this.#once('translator', () =>
+      translatorOf(this.#db, this.#environmentId, 'workflow', this.#workflow, locale),
+    )
+  }
+
+  layout(layoutId: unknown, locale: string | null): Promise<EmailLayout | null> {
+    return this.#once(`layout ${JSON.stringify(layoutId)}`, () =>
+      layoutFor(this.#db, this.#environmentId, layoutId, locale),
+    )
+  }
+
+  #once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const known = (this.#known.get(name) as Promise<T> | undefined) ?? read()
+    this.#known.set(name, known)
+    return known
+  }
 }
 
 async function translatorOf(

@@ -108,6 +108,11 @@ export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
     apply(run, job, extended, now)
     return
   }
+  yield* wakeEarly(run, job, now)
+}
+
+/** Somebody ended the step's wait: it is not extended to the schedule. */
+export function* wakeEarly(run: RunState, job: JobState, now: Date): Progress<void> {
   if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now)) ?? done, job), now))
     yield* advance(run, now)
 }

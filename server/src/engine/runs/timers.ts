@@ -2,10 +2,12 @@
 
 import { inTransaction, type Statement, statement } from '../../db/core/transaction.ts'
 import { unsnoozeDue } from '../../db/queries/messages.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { detail } from '../../steps/contract/outcome.ts'
 import { findSoon, takeTimers } from '../core/statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import { type RunState, wake } from './run.ts'
+import { note, type RunState, wake, wakeEarly } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { priorities, queueComing, storeRuns } from './store.ts'
 
@@ -94,6 +96,40 @@ async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date,
     const writing = { now, priority: priorities.single, shares, hands, wakes, tracing, meter }
     await storeRuns(transaction, [...runs.values()], writing)
     return timers
+  })
+}
+
+/** The timer of a delay or digest, not that of a retry. Whoever deletes it, a wake or a person, ends the wait. */
+const takeWait = statement(
+  'take_wait',
+  `DELETE FROM timers t USING jobs j
+   WHERE t.environment_id = $1 AND t.subject_id = $2 AND t.kind = 'step' AND j.environment_id = $1
+     AND j.notification_id = $2 AND j.position = t.position AND j.status = 'delayed'
+   RETURNING t.position`,
+)
+
+/**
+ * Ends the wait of a run before its time, also outside the subscriber's schedule. The timer is taken as `wakeDue` takes it, so
+ * of several who end it exactly one does. @returns the step that waited, if any did
+ */
+export async function endWait(
+  parts: EngineParts,
+  environmentId: string,
+  id: string,
+): Promise<WorkflowStep | undefined> {
+  const { pool, clock, memory, log, shares, hands, wakes, tracing, meter } = parts
+  const now = clock.now()
+  return inTransaction(pool, async (transaction) => {
+    const [timer] = await transaction.run<{ position: number }>(takeWait, [environmentId, id])
+    if (!timer) return undefined
+    const runs = await lockRuns(transaction, memory, [{ environmentId, id }], now)
+    const [run] = runs
+    const job = run?.jobs.find(({ position, status }) => position === timer.position && status === 'delayed')
+    if (!run || !job) return undefined
+    note(job, detail('wait_ended'), now)
+    await settle(transaction, [{ run, progress: wakeEarly(run, job, now) }], { now, log })
+    await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
+    return job.step
   })
 }
 

@@ -126,6 +126,31 @@ export const notifications: Resource = (app, services) => {
   )
 
   app.post(
+    '/v1/notifications/:notificationId/end-wait',
+    {
+      config: { act: 'run.wait-ended', role: 'editor', refusals: [404, 409] },
+      schema: {
+        tags,
+        summary: 'End the delay or digest in which this run waits',
+        description: 'The run goes on at once; a digest sends what it has collected until now.',
+        params: Params,
+        response: { 200: Type.Object({ stepId: Type.String({ description: 'The step that waited' }) }) },
+      },
+    },
+    async (request) => {
+      const { environment, params } = request
+      const notificationId = params.notificationId.toLowerCase()
+      const [run] = await readRuns(db, sql`t.environment_id = ${environment.id} AND t.id = ${notificationId}`)
+      if (!run) throw fail('activity_not_found')
+      const step = await engine.endWait(environment.id, notificationId)
+      if (!step) throw fail('run_not_waiting')
+      request.targetName = run.workflow_name ?? undefined
+      request.acted = { workflow: run.workflow_identifier, step: step.stepId, subscriberId: run.subscriber_id }
+      return { stepId: step.stepId }
+    },
+  )
+
+  app.post(
     '/v1/notifications/:notificationId/replay',
     {
       schema: {

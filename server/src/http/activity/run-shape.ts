@@ -83,6 +83,9 @@ const Job = Type.Object({
   payload: OptionalObject,
   overrides: OptionalObject,
   scheduleExtensionsCount: Type.Integer(),
+  collectedEvents: Type.Optional(
+    Type.Integer({ description: 'How many events a digest has collected that still waits. Only in the single record' }),
+  ),
   dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When a waiting step continues' })),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -156,7 +159,7 @@ export interface RunRow extends Selectable<NotificationTable> {
   workflow_origin: string | null
 }
 
-type JobRow = Selectable<JobTable>
+type JobRow = Selectable<JobTable> & { collected: number | null }
 type SentMessage = Pick<
   MessageRow,
   | 'id'
@@ -256,7 +259,10 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
            details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
-           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
+           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output,
+           CASE WHEN ${isAlone} AND type = 'digest' AND status = 'delayed' THEN 1 + (
+             SELECT count(*) FROM jobs m WHERE m.environment_id = jobs.environment_id
+               AND m.merged_into = jobs.notification_id AND m.status = 'merged' AND m.digest IS NOT NULL)::int END AS collected
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, position`.execute(db)
   return rows
@@ -430,6 +436,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
       payload: isAlone ? trigger?.payload : null,
       overrides: overridesOf(trigger),
       dueAt: job.due_at,
+      collectedEvents: job.collected,
     }),
   }
 }

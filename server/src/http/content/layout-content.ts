@@ -64,7 +64,7 @@ function contentIssues({ body, editorType }: Email, variables: JsonSchema): Cont
     if (error instanceof RenderError) return missing(error.message)
     throw error
   }
-  return templateIssues(analyse(body), variables, null)
+  return templateIssues(analyse(body), { variables, references: null, translator: undefined })
 }
 
 const documentTags = ['<html', '</html>', '<body', '</body>']

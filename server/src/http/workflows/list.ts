@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { allOf, contains } from '../../db/core/page.ts'
+import { type DefaultTextsRow, defaultTexts } from '../../db/queries/translations.ts'
 import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
 import { issuesOfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
 import type { ControlIssues } from '../../steps/check/issues.ts'
@@ -137,8 +138,11 @@ async function issuesByRow(
 ): Promise<Map<string, ControlIssues[]>> {
   const found = new Map<string, ControlIssues[]>()
   const unknown: ListedRow[] = []
+  const environmentId = rows[0]?.environment_id ?? ''
+  const isTranslated = rows.some(({ is_translation_enabled: isEnabled }) => isEnabled)
+  const revisions = isTranslated ? await defaultTexts(db, environmentId) : new Map<string, DefaultTextsRow>()
   for (const row of rows) {
-    const issues = rememberedIssues(row, envKeys)
+    const issues = rememberedIssues(row, envKeys, revisions.get(row.id)?.revision)
     if (issues) found.set(row.id, issues)
     else unknown.push(row)
   }
@@ -148,16 +152,18 @@ async function issuesByRow(
     const whole = (await db
       .selectFrom('workflows')
       .selectAll()
-      .where('environment_id', '=', some[0]?.environment_id ?? '')
+      .where('environment_id', '=', environmentId)
       .where(
         'id',
         'in',
         some.map(({ id }) => id),
       )
       .execute()) as WorkflowRow[]
+    const translated = whole.filter(({ is_translation_enabled: isEnabled }) => isEnabled).map(({ id }) => id)
+    const texts = translated.length > 0 ? await defaultTexts(db, environmentId, translated) : undefined
     for (const row of whole) {
       await new Promise(setImmediate)
-      found.set(row.id, issuesOfSteps(row, envKeys))
+      found.set(row.id, issuesOfSteps(row, envKeys, texts?.get(row.id)))
     }
   }
   return found

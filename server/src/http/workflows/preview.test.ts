@@ -527,6 +527,90 @@ describe('around an email', () => {
   })
 })
 
+describe('the check of a workflow', () => {
+  const check = async (request: object = {}) => {
+    const { status, body } = await api.post('/v2/workflows/orders/check', request)
+    expect(status).toBe(200)
+    return body.steps as Array<{ stepId: string; [name: string]: unknown }>
+  }
+
+  test('says for each row of a condition whether it holds, and for the step whether it runs', async () => {
+    const skip = {
+      and: [
+        { '==': [{ var: 'payload.plan' }, 'pro'] },
+        {
+          or: [{ '>': [{ var: 'payload.total' }, 10] }, { '==': [{ var: 'payload.who' }, '{{subscriber.firstName}}'] }],
+        },
+      ],
+    }
+    await create([
+      { name: 'Always', type: 'sms', controlValues: { body: 'Hi' } },
+      { name: 'Some', type: 'sms', controlValues: { body: 'Hi', skip } },
+    ])
+    const payload = { plan: 'free', total: 5, who: 'Ada' }
+    const [always, some] = await check({ previewPayload: { payload, subscriber: { firstName: 'Ada' } } })
+    expect(always).toEqual({ stepId: 'always', holds: true, rows: {}, unknownVariables: [] })
+    expect(some).toMatchObject({
+      holds: false,
+      rows: { '': false, '0': false, '1': true, '1.0': false, '1.1': true },
+    })
+    const other = { some: { body: 'Hi', skip: { '!=': [{ var: 'payload.plan' }, 'pro'] } } }
+    expect(await check({ previewPayload: { payload }, controlValues: other })).toMatchObject([{}, { holds: true }])
+    const broken = { some: { body: 'Hi', skip: { nonsense: [1] } } }
+    expect(await check({ controlValues: broken })).toMatchObject([{}, { holds: null, rows: { '': null } }])
+  })
+
+  test('takes the payload as it is: what fails with it fails here', async () => {
+    const repeat = { type: 'repeat', attrs: { each: 'payload.items' }, content: [{ type: 'paragraph' }] }
+    const body = JSON.stringify({ type: 'doc', content: [repeat] })
+    await create([{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body } }])
+    expect(await check()).toEqual([expect.not.objectContaining({ error: expect.anything() })])
+    expect(await check({ previewPayload: { payload: {} } })).toMatchObject([
+      { error: { title: 'not_a_list', message: expect.stringContaining('payload.items') } },
+    ])
+  })
+
+  test('names variables that no known payload has', async () => {
+    const body =
+      '{{payload.name}} {{payload.nme}} {{payload.items[0].id}} {{payload.nick | default: "you"}}' +
+      '{% if payload.coupon %}{{payload.coupon}}{% endif %}'
+    await create([{ name: 'Text', type: 'in_app', controlValues: { body } }], { active: true })
+    // Nothing is known yet.
+    expect(await check()).toMatchObject([{ unknownVariables: [] }])
+    const given = { previewPayload: { payload: { name: 'Ada' } } }
+    expect(await check(given)).toMatchObject([{ unknownVariables: ['payload.nme', 'payload.items[0].id'] }])
+    const payload = { items: [{ id: 1 }] }
+    expect((await api.post('/v1/events/trigger', { name: 'orders', to: 'ada', payload })).status).toBe(201)
+    await server.drain()
+    expect(await check(given)).toMatchObject([{ unknownVariables: ['payload.nme'] }])
+    expect(await check()).toMatchObject([{ unknownVariables: ['payload.name', 'payload.nme'] }])
+  })
+
+  test('of an unknown workflow there is none', async () => {
+    expect(await api.post('/v2/workflows/nothing/check', {})).toMatchObject({
+      status: 404,
+      body: { code: 'workflow_not_found' },
+    })
+  })
+})
+
+test('a missing text is an issue of the workflow and of the list until it is added', async () => {
+  const { workflow } = await create([{ name: 'Text', type: 'sms', controlValues: { body: '{{t.greeting}}' } }], {
+    active: true,
+    isTranslationEnabled: true,
+  })
+  const read = async () => {
+    const [one, list] = await Promise.all([api.get('/v2/workflows/orders'), api.get('/v2/workflows')])
+    return [one.body.status, list.body.workflows[0].status, one.body.steps[0].issues?.controls?.body?.[0]?.message]
+  }
+  expect(workflow.status).toBe('ERROR')
+  expect(await read()).toEqual(['ERROR', 'ERROR', 'There is no translation for "greeting"'])
+  const write = (content: object) =>
+    api.post('/v2/translations', { resourceId: 'orders', resourceType: 'workflow', locale: 'en_US', content })
+  expect((await write({ greeting: 'Hello' })).status).toBe(200)
+  expect(await read()).toEqual(['ACTIVE', 'ACTIVE', undefined])
+})
+
 describe('translations', () => {
   test('are in the locale of the subscriber, key by key', async () => {
     const { development } = await server.freshOrganization()

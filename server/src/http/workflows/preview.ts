@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { envOf, findEnvironmentAccess, mask } from '../../db/core/environment-access.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
+import { checkSteps } from '../../engine/authoring/check-steps.ts'
 import { previewStep } from '../../engine/authoring/preview.ts'
 import { type PreviewPayload, previewData } from '../../engine/authoring/preview-example.ts'
 import { Bridge } from '../../engine/core/bridge.ts'
@@ -61,6 +62,27 @@ const Preview = Type.Object({
   schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
 })
 
+const NullableBoolean = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
+
+const Checked = Type.Object({
+  steps: Type.Array(
+    Type.Object({
+      stepId: Type.String(),
+      holds: Type.Unsafe<boolean | null>({
+        ...NullableBoolean,
+        description: 'Whether the condition holds; null if it cannot be evaluated',
+      }),
+      rows: Type.Record(Type.String(), NullableBoolean, {
+        description: 'The same for each row of the condition, by its place: `0.1` is the second row of the first group',
+      }),
+      error: PreviewError,
+      unknownVariables: Type.Array(Type.String(), {
+        description: 'Variables that neither the given payload nor those of the last triggers have',
+      }),
+    }),
+  ),
+})
+
 const Tried = Type.Object({
   statusCode: Type.Integer(),
   body: Type.Unknown(),
@@ -118,6 +140,43 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
         previewPayloadExample: { ...data },
         schema,
       }
+    },
+  )
+
+  app.post(
+    '/v2/workflows/:workflowId/check',
+    {
+      config: { role: 'viewer' },
+      bodyLimit: largestPreview,
+      schema: {
+        tags,
+        summary: 'Check what each step would do with an example',
+        description:
+          'Nothing is sent or stored. `previewPayload.payload` is taken as it is; without it, an example is made up. Steps ' +
+          'declared in code are not called.',
+        params: Type.Object({ workflowId: Type.String({ description: 'Identifier, slug or internal id' }) }),
+        body: Body({
+          controlValues: Maybe(
+            Type.Record(Type.String(), FreeObject, { description: 'Instead of the stored ones, by `stepId`' }),
+          ),
+          previewPayload: PreviewRequest.properties.previewPayload,
+        }),
+        response: { 200: Checked },
+      },
+    },
+    async (request) => {
+      const { workflowId } = request.params
+      const { controlValues, previewPayload } = request.body
+      const environmentId = request.environment.id
+      const workflow = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
+      if (!workflow) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
+      const access = await findEnvironmentAccess(db, secrets, environmentId)
+      if (!access || workflow.origin === 'external') return { steps: [] }
+      const steps = await checkSteps(
+        { db, bridge, branding, access, now: clock.now() },
+        { workflow, controlValues: controlValues ?? {}, previewPayload: previewPayloadOf(previewPayload) },
+      )
+      return { steps }
     },
   )
 

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
+import { defaultTexts } from '../../db/queries/translations.ts'
 import {
   onUnknownChoices,
   type StepVariant,
@@ -262,23 +263,27 @@ export async function showStep(
   row: WorkflowRow,
   step: WorkflowStep,
 ): Promise<Static<typeof Step>> {
-  const envKeys = await envKeysOf(db, row.environment_id)
+  const [envKeys, texts] = await Promise.all([envKeysOf(db, row.environment_id), textsOf(db, row)])
   const index = row.steps.indexOf(step)
   const variables = variablesOfSteps(row, envKeys)[index] ?? {}
-  return toStep(step, row, brand, { variables, controls: issuesOfSteps(row, envKeys)[index] ?? {} })
+  return toStep(step, row, brand, { variables, controls: issuesOfSteps(row, envKeys, texts)[index] ?? {} })
 }
 
-/** The whole workflow; its issues reflect the environment's current integrations and variables. */
+const textsOf = async (db: Db, { id, environment_id, is_translation_enabled }: WorkflowRow) =>
+  is_translation_enabled ? (await defaultTexts(db, environment_id, [id])).get(id) : undefined
+
+/** The whole workflow; its issues reflect the environment's current integrations, variables and texts. */
 export async function showWorkflow(
   { db, brand, clock }: Pick<Services, 'db' | 'brand' | 'clock'>,
   row: WorkflowRow,
 ): Promise<Static<typeof Workflow>> {
-  const [envKeys, active] = await Promise.all([
+  const [envKeys, active, texts] = await Promise.all([
     envKeysOf(db, row.environment_id),
     listIntegrations(db, row.environment_id, { onlyActive: true }) as Promise<ActiveIntegration[]>,
+    textsOf(db, row),
   ])
   const variables = variablesOfSteps(row, envKeys)
-  const issues = issuesOfSteps(row, envKeys)
+  const issues = issuesOfSteps(row, envKeys, texts)
   const isLegacy = row.origin === 'svc-cloud-v1'
   return {
     _id: row.id,

@@ -1,6 +1,7 @@
 // The steps of a workflow together: the variables each can use, its issues, and the workflow's status.
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import { Cache } from '../../render/cache.ts'
+import { noTranslations, type TranslationContent, type Translator, translatorFor } from '../../render/translations.ts'
 import type { StepType } from '../contract/kind.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { stepKinds } from '../kinds/index.ts'
@@ -26,21 +27,47 @@ export function variablesOfSteps(workflow: Steps, envKeys: readonly string[]): J
 
 // About 1,500 workflows.
 const remembered = new Cache<ControlIssues[]>(256 * 1024)
-type Version = Pick<WorkflowRow, 'id' | 'version'>
-const keyOf = ({ id, version }: Version, envKeys: readonly string[]) => [id, version, ...envKeys].join(' ')
+type Version = Pick<WorkflowRow, 'id' | 'version' | 'origin' | 'is_translation_enabled'>
 
-/** The issues of each step's controls. Computed once per version of a workflow. */
-export function issuesOfSteps(workflow: Steps & Version, envKeys: readonly string[]): ControlIssues[] {
-  return remembered.get(keyOf(workflow, envKeys), () => {
+/** A workflow's texts in the default locale, which every key falls back to. */
+export interface DefaultTexts {
+  /** Changes with the texts. */
+  revision: string
+  defaultLocale: string
+  content: TranslationContent
+}
+
+const keyOf = ({ id, version }: Version, envKeys: readonly string[], revision = '') =>
+  [id, version, revision, ...envKeys].join(' ')
+
+/** The issues of each step's controls. Computed once per version of a workflow and of its texts. */
+export function issuesOfSteps(
+  workflow: Steps & Version,
+  envKeys: readonly string[],
+  texts?: DefaultTexts,
+): ControlIssues[] {
+  return remembered.get(keyOf(workflow, envKeys, texts?.revision), () => {
     const { steps, payload_schema: payloadSchema } = workflow
     const variables = variablesOfSteps(workflow, envKeys)
-    return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema))
+    const translator = translatorOf(workflow, texts)
+    return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema, translator))
   })
 }
 
+/** Code renders its own steps. */
+function translatorOf(workflow: Version, texts: DefaultTexts | undefined): Translator | undefined {
+  if (workflow.origin === 'external') return undefined
+  if (!workflow.is_translation_enabled || !texts) return noTranslations
+  const { defaultLocale, content } = texts
+  return translatorFor({ defaultLocale, locales: { [defaultLocale]: content } }, defaultLocale)
+}
+
 /** The same if computed before: it needs no steps, which may be large. */
-export const rememberedIssues = (version: Version, envKeys: readonly string[]): ControlIssues[] | undefined =>
-  remembered.peek(keyOf(version, envKeys))
+export const rememberedIssues = (
+  version: Version,
+  envKeys: readonly string[],
+  revision: string | undefined,
+): ControlIssues[] | undefined => remembered.peek(keyOf(version, envKeys, revision))
 
 /**
  * Missing integrations do not count: they are not the workflow's fault. An error stops no trigger; only `active: false` does.

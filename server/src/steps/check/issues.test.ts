@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { noTranslations, type Translator } from '../../render/translations.ts'
 import { type ControlValues, openObject, stepTypes } from '../contract/kind.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { controlIssues, integrationIssues } from './issues.ts'
@@ -255,6 +256,38 @@ describe('templates', () => {
     })
     const names = issuesOf('email', { subject: 'Hi', body }).body?.map((issue) => issue.variableName)
     expect(names).toEqual(['payload.gone', 'payload.greeting', 'payload.items.colour', 'payload.link', 'payload.url'])
+  })
+
+  test('a Repeat block without a list, or over something else, would fail', () => {
+    const repeat = (attrs: object) => JSON.stringify({ type: 'doc', content: [{ type: 'repeat', attrs, content: [] }] })
+    const of = (attrs: object) => issuesOf('email', { subject: 'Hi', body: repeat(attrs) }).body
+    const left = { issueType: 'MISSING_VALUE', variableName: 'each', message: expect.stringContaining('Repeat') }
+    expect(of({})).toEqual([left])
+    expect(of({ each: '{{ }}' })).toEqual([left])
+    expect(of({ each: 'payload.orderId' })).toEqual([
+      illegal('payload.orderId', 'Repeat needs a list, but "payload.orderId" is not one'),
+    ])
+    expect(of({ each: 'payload.gone' })).toMatchObject([{ message: 'Variable "payload.gone" is not supported' }])
+    expect(of({ each: 'payload.items' })).toBeUndefined()
+    expect(of({ each: '{{steps.collect.events}}' })).toBeUndefined()
+  })
+
+  test('a translation key needs a text in the default locale, and so do the keys in that text', () => {
+    const texts: Record<string, string> = { greeting: 'Hi {{t.name}}', name: 'you', broken: 'Hi {{t.gone}}' }
+    const variables = stepVariables({ previous, payloadSchema: closed, used: [], envKeys: [] })
+    const of = (body: string, translator: Translator = (key) => texts[key]) =>
+      controlIssues({ type: 'sms', controlValues: { body } }, variables, closed, translator).body
+    expect(of('{{t.greeting}} {{ T.name | upcase }}')).toBeUndefined()
+    expect(of('{{t.nothing}}')).toEqual([illegal('t.nothing', 'There is no translation for "nothing"')])
+    expect(of('{{payload.total | pluralize: "t.one", "t.name"}}')).toEqual([
+      illegal('t.one', 'There is no translation for "one"'),
+    ])
+    expect(of('{{t.broken}}')).toEqual([illegal('t.broken', 'There is no translation for "gone"')])
+    expect(of('{{t.greeting}}', noTranslations)).toEqual([
+      illegal('t.greeting', 'Turn on translation to use "t.greeting"'),
+    ])
+    const block = { type: 'doc', content: [{ type: 'variable', attrs: { id: 't.nothing' } }] }
+    expect(of(JSON.stringify(block))).toMatchObject([{ variableName: 't.nothing' }])
   })
 
   test('with an open payload, any of its names is fine', () => {

@@ -2,6 +2,7 @@
 import { Cron } from 'croner'
 import { hasPrimary } from '../../db/core/integration-facts.ts'
 import { hasLiquid } from '../../render/liquid.ts'
+import type { Translator } from '../../render/translations.ts'
 import { checkCondition } from '../conditions/check.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from '../contract/kind.ts'
 import { compileOwnSchema, compileSchema, resolve } from '../json-schema/json-schema.ts'
@@ -38,11 +39,15 @@ interface CheckedStep {
   controlSchema?: JsonSchema
 }
 
-/** @param variables what the step can use; references in it resolve in `payloadSchema` */
+/**
+ * @param variables what the step can use; references in it resolve in `payloadSchema`
+ * @param translator the texts in the default locale, if its keys are to be checked
+ */
 export function controlIssues(
   step: CheckedStep,
   variables: JsonSchema,
   payloadSchema: JsonSchema | null,
+  translator?: Translator,
 ): ControlIssues {
   const issues = new Map<string, Map<string, ControlIssue>>()
   let left = mostIssues
@@ -59,7 +64,8 @@ export function controlIssues(
   else if (kind) for (const [path, issue] of schemaIssues(kind, values)) add(path, issue)
   const readable = readableBy(kind, variables)
   for (const { path, analysis } of stepTemplates(values, kind?.literals))
-    for (const issue of templateIssues(analysis, readable, payloadSchema)) add(path, issue)
+    for (const issue of templateIssues(analysis, { variables: readable, references: payloadSchema, translator }))
+      add(path, issue)
   // What code declared under that name is its own business.
   if (!step.controlSchema)
     for (const issue of conditionIssues(values.skip, variables, payloadSchema)) add('skip', issue)

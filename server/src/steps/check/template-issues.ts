@@ -1,10 +1,11 @@
 // The issues of a template, given the variables it can use.
 import type { Analysis, FilterArgument, TemplateFilter, TemplateVariable } from '../../render/analyse.ts'
+import { noTranslations, type Translator, translationProblem } from '../../render/translations.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { allows } from './variables.ts'
 
 export interface TemplateIssue {
-  issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' | 'INVALID_FILTER_ARG_IN_VARIABLE'
+  issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' | 'INVALID_FILTER_ARG_IN_VARIABLE' | 'MISSING_VALUE'
   variableName: string
   message: string
 }
@@ -15,15 +16,35 @@ const illegal = (variableName: string, message: string): TemplateIssue => ({
   message,
 })
 
-/** @param references the payload schema, in which references in `schema` resolve */
+interface Known {
+  /** The variables that the template can use. */
+  variables: JsonSchema
+  /** The payload schema, in which references in `variables` resolve. */
+  references: JsonSchema | null
+  /** The texts in the default locale; undefined if they are not known here. */
+  translator: Translator | undefined
+}
+
 export function templateIssues(
-  { variables, filters, problems }: Analysis,
-  schema: JsonSchema,
-  references: JsonSchema | null,
+  { variables, filters, keys, lists, problems }: Analysis,
+  { variables: schema, references, translator }: Known,
 ): TemplateIssue[] {
   return [
-    ...problems.map(({ text, message }) => illegal(text === '' ? '{{}}' : text, message)),
+    ...problems.map(({ text, message, isMissing }): TemplateIssue => {
+      const issue = illegal(text === '' ? '{{}}' : text, message)
+      return isMissing ? { ...issue, issueType: 'MISSING_VALUE', variableName: 'each' } : issue
+    }),
     ...variables.flatMap((variable) => variableIssue(variable, schema, references) ?? []),
+    ...lists.flatMap(({ segments, text }) => {
+      // A list that does not exist has an issue already.
+      if (!allows(schema, segments, references) || allows(schema, [...segments, null], references)) return []
+      return [illegal(text, `Repeat needs a list, but "${text}" is not one`)]
+    }),
+    ...keys.flatMap((key) => {
+      if (translator === noTranslations) return [illegal(`t.${key}`, `Turn on translation to use "t.${key}"`)]
+      const message = translator && translationProblem(key, translator)
+      return message === undefined ? [] : [illegal(`t.${key}`, message)]
+    }),
     ...filters.flatMap((filter) => filterIssue(filter) ?? []),
   ]
 }

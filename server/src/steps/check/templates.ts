@@ -1,5 +1,5 @@
 // The templates in a step's control values: every string with Liquid, block documents, and the fields of its condition.
-import { type Analysis, analyseTemplate } from '../../render/analyse.ts'
+import { type Analysis, analyseTemplate, emptyAnalysis } from '../../render/analyse.ts'
 import { analyseBody } from '../../render/analyse-email.ts'
 import { Cache } from '../../render/cache.ts'
 import { DEPTH_LIMIT } from '../../render/limits.ts'
@@ -17,7 +17,7 @@ export interface StepTemplate {
 const mostCharacters = 1024 * 1024
 
 const analyses = new Cache<Analysis>(8 * 1024 * 1024)
-const nothing: Analysis = { variables: [], items: [], filters: [], problems: [] }
+const nothing = emptyAnalysis()
 
 export function stepTemplates(values: ControlValues, literals: readonly string[] = []): StepTemplate[] {
   const found: StepTemplate[] = []

@@ -146,11 +146,12 @@ export function allows(schema: unknown, path: Path, references: JsonSchema | nul
     return listMembers.has(first) ? rest.length === 0 : goOn(items, path)
   }
   const properties = (at.properties ?? {}) as JsonSchema
-  if (first === null) return true
+  const isPlain = at.type !== undefined && !types.includes('object')
+  // Computed, or each item of a list.
+  if (first === null) return !isPlain
   if (Object.hasOwn(properties, first)) return goOn(properties[first], rest)
   if (at.patternProperties !== undefined) return true
   if (types.includes('string') && first === 'size') return rest.length === 0
-  const isPlain = at.type !== undefined && !types.includes('object')
   if (isPlain || at.additionalProperties === false) return false
   // A schema that names properties and says nothing about others allows only those.
   if (at.additionalProperties === undefined) return Object.keys(properties).length === 0 && branches.length === 0

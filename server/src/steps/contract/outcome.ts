@@ -61,6 +61,7 @@ const lines = {
   digest_first: ['Digest was skipped, first backoff event', 'Success'],
   digest_fired: ['Digest triggered events', 'Success'],
   delay_finished: ['Delay is finished', 'Success'],
+  wait_ended: ['The wait was ended before its time', 'Success'],
   delay_invalid: ['Invalid delay configuration', 'Failed'],
   digest_invalid: ['Invalid digest configuration', 'Failed'],
   delay_clamped: ['The date of the delay has passed; the step goes on at once', 'Warning'],

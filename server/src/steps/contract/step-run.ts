@@ -171,7 +171,11 @@ export const textOf = (stepRun: StepRun, value: unknown): string =>
 export function conditionOf(stepRun: StepRun): ConditionResult {
   const { skip } = stepRun.values
   if (skip === undefined || skip === null || Object.keys(skip).length === 0) return { holds: true, value: true }
-  const of = situationOf(stepRun)
-  const rendered = new Map(templatesIn(skip).map((template) => [template, renderTemplate(template, of)]))
-  return evaluateCondition(skip, { data: of.data, now: stepRun.now, rendered })
+  return ruleIn(skip, situationOf(stepRun))
+}
+
+/** A condition, or one row of it. */
+export function ruleIn(rule: unknown, of: Situation): ConditionResult {
+  const rendered = new Map(templatesIn(rule).map((template) => [template, renderTemplate(template, of)]))
+  return evaluateCondition(rule, { data: of.data, now: of.now, rendered })
 }

@@ -54,8 +54,14 @@ export function useExamplePayload(workflow: Workflow): Record<string, unknown> {
   return objectOf(example.payload ?? workflow.payloadExample)
 }
 
+/** The example for a preview, as the server takes it. */
+export const previewPayloadOf = ({ payload, subscriber }: PreviewData) => ({
+  ...(payload ? { payload } : {}),
+  ...(subscriber ? { subscriber: variablesOf(subscriber) } : {}),
+})
+
 /** As templates see it: without empty values. */
-export function variablesOf(subscriber: Subscriber): Record<string, unknown> {
+function variablesOf(subscriber: Subscriber): Record<string, unknown> {
   const { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriber
   const all = { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data: data ?? {} }
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value ?? '']))

@@ -138,6 +138,8 @@ export interface Issue {
   path: string | undefined
   message: string
   variableName?: string | undefined
+  /** Found by trying the step with the example of the preview. */
+  isOfExample?: boolean
 }
 
 export function issuesOf(issues: StepIssues | undefined): Issue[] {

@@ -19,9 +19,10 @@ import { JsonField } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
 import type { DraftStep } from '../draft/draft.ts'
-import { type PreviewData, variablesOf } from '../draft/preview-data.ts'
+import { type PreviewData, previewPayloadOf } from '../draft/preview-data.ts'
 import { objectOf, textOf } from '../draft/step-context.ts'
 import { amountOf, cronInWords } from '../draft/steps.ts'
+import { useDebounced } from '../draft/use-debounced.ts'
 
 interface PreviewProps {
   workflowId: string
@@ -31,30 +32,9 @@ interface PreviewProps {
   data: PreviewData
 }
 
-/** The debounced value. */
-function useDebounced<Value>(value: Value, ms: number): Value {
-  const [calm, setCalm] = useState(value)
-  const text = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by content
-  useEffect(() => {
-    const pause = setTimeout(() => setCalm(value), ms)
-    return () => clearTimeout(pause)
-  }, [text, ms])
-  return calm
-}
-
 export function Preview({ workflowId, step, version, data }: PreviewProps) {
   const { payload, subscriber } = data
-  const request = useDebounced(
-    {
-      controlValues: step.controlValues,
-      previewPayload: {
-        ...(payload ? { payload } : {}),
-        ...(subscriber ? { subscriber: variablesOf(subscriber) } : {}),
-      },
-    },
-    250,
-  )
+  const request = useDebounced({ controlValues: step.controlValues, previewPayload: previewPayloadOf(data) }, 250)
   const preview = useQuery({
     ...workflows.preview(workflowId, step.stepId, request, version),
     enabled: step._id !== undefined,
@@ -277,10 +257,7 @@ function TryRequest({ step, data }: { step: DraftStep; data: PreviewData }) {
       api('POST /v2/workflows/steps/test-http-request', {
         body: {
           controlValues: step.controlValues,
-          previewPayload: {
-            ...(data.payload ? { payload: data.payload } : {}),
-            ...(data.subscriber ? { subscriber: variablesOf(data.subscriber) } : {}),
-          },
+          previewPayload: previewPayloadOf(data),
         },
       }),
   })

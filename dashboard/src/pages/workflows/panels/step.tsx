@@ -1,6 +1,6 @@
 // The selected step: its controls and the preview.
 import { Link } from '@tanstack/react-router'
-import { Maximize2, Minimize2, Plug, X } from 'lucide-react'
+import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
@@ -46,7 +46,8 @@ export function StepPanel(props: StepPanelProps) {
       onChange({ controlValues: Object.fromEntries(next) })
     },
   }
-  const ofChannel = issues.filter(({ path }) => path === undefined)
+  const ofChannel = issues.filter(({ path, isOfExample }) => path === undefined && !isOfExample)
+  const ofExample = issues.filter(({ isOfExample }) => isOfExample)
   return (
     <StepContext value={editing}>
       <section aria-label={`Step ${step.name}`} className="@container flex h-full min-h-0 flex-col bg-page">
@@ -100,6 +101,15 @@ export function StepPanel(props: StepPanelProps) {
                     Open integrations
                   </Link>
                 </span>
+              </p>
+            ))}
+            {ofExample.map(({ message }) => (
+              <p
+                key={message}
+                className="mb-4 flex items-start gap-2 rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm"
+              >
+                <TriangleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+                <span className="min-w-0 break-words">{message}.</span>
               </p>
             ))}
             <StepControls controls={saved?.controls ?? controlsOfNew(step)} />
