@@ -1,6 +1,7 @@
 // Builds runs: existing ones from their rows, and new ones before their first step.
 import type { Selectable } from 'kysely'
 import { newId } from '../../db/core/ids.ts'
+import { wholeLog } from '../../db/core/step-log.ts'
 import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../../db/core/tables.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
@@ -196,7 +197,7 @@ async function existingRun(
       reason: job.reason as JobState['reason'],
       error: job.error,
       providerId: job.provider_id,
-      details: job.details,
+      details: wholeLog(job.details, { createdAt: new Date(job.created_at), providerId: job.provider_id }),
       storedDetails: job.details.length,
       output: isoDates(row.seen?.[job.id]) ?? job.output,
       digest: job.digest,
