@@ -13,7 +13,6 @@ type Row = Record<string, string | null>
 
 /** In the engine's order. A row's own id is named as other tables refer to it. */
 const tables = {
-  transactions: undefined,
   events: 'event_id',
   notifications: 'notification_id',
   jobs: 'job_id',
@@ -71,7 +70,6 @@ async function readExamples({ database }: Service): Promise<Map<string, Row>> {
     const [key, value] = {
       events: ['id', event],
       notifications: ['id', notification],
-      transactions: ['event_id', event],
     }[table] ?? ['notification_id', notification]
     const { rows } = await database.query<Row>(`SELECT ${texts} FROM ${table} WHERE ${key} = $1`, [value])
     if (!rows[0]) throw new Error(`no row to copy in ${table}`)

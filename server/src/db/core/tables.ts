@@ -416,7 +416,7 @@ export interface JobTable extends Row {
   reason: string | null
   error: string | null
   provider_id: string | null
-  details: ColumnType<StoredDetail[], string, string>
+  details: ColumnType<LogEntry[], string, string>
   output: JsonText<Record<string, unknown> | null>
   digest: JsonText<Record<string, unknown> | null>
   merged_into: string | null
@@ -425,6 +425,9 @@ export interface JobTable extends Row {
   delivery: JsonText<Record<string, unknown> | null>
   due_at: Date | null
 }
+
+/** A line, or the number of a usual one: see step-log.ts. */
+export type LogEntry = StoredDetail | number
 
 /** One line of a job's log. `at` is ISO 8601; false flags are left out. Its id derives from its index in the log. */
 export interface StoredDetail {

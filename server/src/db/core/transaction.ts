@@ -82,6 +82,37 @@ export async function inTransaction<T>(
   }
 }
 
+/**
+ * Does work that is expected to run none but these statements, which only read: each by itself, without a transaction.
+ * @returns undefined if it asks for anything else; then nothing was written
+ */
+export async function whileReading<T>(
+  pool: pg.Pool,
+  reads: readonly Statement[],
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T | undefined> {
+  const refuse = () => {
+    throw new WriteRefused()
+  }
+  const { run } = autoCommit(pool)
+  const transaction: Transaction = {
+    run: (statement, values) => (reads.includes(statement) ? run(statement, values) : refuse()),
+    get tx() {
+      return refuse()
+    },
+    afterCommit: refuse,
+    afterFailure: refuse,
+  }
+  try {
+    return await work(transaction)
+  } catch (error) {
+    if (error instanceof WriteRefused) return undefined
+    throw error
+  }
+}
+
+class WriteRefused extends Error {}
+
 /** One per connection, because it is larger than anything else in a small transaction. */
 const builders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
 

@@ -11,55 +11,64 @@ const column = (parameter: number, type = 'text') => `string_to_array($${paramet
  * Accepts triggers: dedup row, event and queue job in one statement, so all of it is stored or nothing. Triggers started by the
  * same transaction need no job, and a job may name events that were not accepted. A trigger judged by cached data older than
  * the environment's revision is not accepted but judged again; `place` tells which environment and revision each used. A used
- * transaction id adds no event; the unique key decides, also between triggers that arrive at the same moment. Each column is
- * sent as one text: arrays took us twice as long to write, and JSON took the database longer to read (82 µs per trigger for
- * both together before, 59 now).
+ * transaction id adds no event; the unique key decides, also between triggers that arrive at the same moment. One that we
+ * generated contains the event's id, which is unique by itself: it has no dedup row (a tenth of what is written), and whoever
+ * gives it again is found out by that event. Each column is sent as one text: arrays took us twice as long to write, and JSON
+ * took the database longer to read (82 µs per trigger for both together before, 59 now).
  */
-const accepting = (name: string, files = '') =>
-  statement(
-    name,
-    `WITH fresh AS MATERIALIZED (
+const acceptingParts = (files = '') => `fresh AS MATERIALIZED (
      SELECT d.place, d.environment_id
      FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS d (environment_id, revision, place)
      LEFT JOIN environment_revisions r USING (environment_id) WHERE coalesce(r.revision, 0) = d.revision
-   ), accepted AS (
+   ), named AS (
      INSERT INTO transactions (environment_id, transaction_id, event_id, expires_at)
      SELECT f.environment_id, t.transaction_id, t.id, $14::timestamptz
      FROM unnest(${column(3, 'int')}, $4::text[], ${column(5)}) AS t (place, transaction_id, id)
      JOIN fresh f ON f.place = t.place
-     ON CONFLICT DO NOTHING RETURNING environment_id, event_id
-   ), stored AS (
+     WHERE t.transaction_id IS NOT NULL AND (t.transaction_id !~ '^txn_[0-9a-f]{24}$' OR (
+       SELECT true FROM events e WHERE e.environment_id = f.environment_id AND e.id = substr(t.transaction_id, 5)
+         AND e.transaction_id = t.transaction_id AND e.created_at > $17::timestamptz) IS NULL)
+     ON CONFLICT DO NOTHING RETURNING event_id
+   ), accepted AS (
      INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload,
                          overrides, actor, tenant, context, created_at, started_at, trace)
-     SELECT f.environment_id, t.id, t.transaction_id, t.workflow_id, t.workflow_version, t.recipients::json, t.payload::json,
-            t.overrides::json, t.actor::json, t.tenant::json, t.context::json, t.created_at, $16::timestamptz,
-            t.trace
+     SELECT f.environment_id, t.id, coalesce(t.transaction_id, 'txn_' || t.id), t.workflow_id, t.workflow_version,
+            t.recipients::json, t.payload::json, t.overrides::json, t.actor::json, t.tenant::json, t.context::json,
+            t.created_at, $16::timestamptz, t.trace
      FROM unnest(${column(3, 'int')}, ${column(5)}, $4::text[], ${column(6)}, ${column(7, 'int')}, ${column(8)}, ${column(9)},
                  ${column(10)}, ${column(11)}, ${column(12)}, ${column(13)}, ${column(15, 'timestamptz')},
-                 ${column(20)})
+                 ${column(19)})
        AS t (place, id, transaction_id, workflow_id, workflow_version, recipients, payload, overrides, actor, tenant,
              context, created_at, trace)
-     JOIN fresh f ON f.place = t.place WHERE t.id IN (SELECT event_id FROM accepted)
-   ), ${files} queued AS (
+     JOIN fresh f ON f.place = t.place WHERE t.transaction_id IS NULL OR t.id IN (SELECT event_id FROM named)
+     RETURNING environment_id, id
+   )${files}`
+
+/** Which triggers were accepted: null for all. */
+const acceptedOnes = `ARRAY(SELECT place::int FROM fresh) AS fresh,
+     CASE WHEN (SELECT count(*) FROM accepted) < $18::int THEN ARRAY(SELECT id FROM accepted) END AS accepted`
+
+const accepting = (name: string, files = '') =>
+  statement(
+    name,
+    `WITH ${acceptingParts(files)}, queued AS (
      SELECT graphile_worker.add_job('start_runs', j.payload::json, max_attempts := 1000, priority := j.priority)
-     FROM unnest($17::text[], $18::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
+     FROM unnest($20::text[], $21::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
    )
-   SELECT ARRAY(SELECT place::int FROM fresh) AS fresh,
-     CASE WHEN (SELECT count(*) FROM accepted) < $19::int THEN ARRAY(SELECT event_id FROM accepted) END AS accepted,
-     (SELECT count(*) FROM queued) AS queued`,
+   SELECT ${acceptedOnes}, (SELECT count(*) FROM queued) AS queued`,
   )
 
 export const acceptTriggers = accepting('accept_triggers')
 /** The same with attachments. */
 export const acceptTriggersWithFiles = accepting(
   'accept_triggers_with_files',
-  `files AS (
+  `, files AS (
      INSERT INTO attachments (environment_id, event_id, position, name, mime, content, created_at)
-     SELECT a.environment_id, a.event_id, x.position, x.name, x.mime, x.content, x.created_at
-     FROM unnest($21::text[], $22::smallint[], $23::text[], $24::text[], $25::bytea[], $26::timestamptz[])
+     SELECT a.environment_id, a.id, x.position, x.name, x.mime, x.content, x.created_at
+     FROM unnest($22::text[], $23::smallint[], $24::text[], $25::text[], $26::bytea[], $27::timestamptz[])
        AS x (event_id, position, name, mime, content, created_at)
-     JOIN accepted a ON a.event_id = x.event_id
-   ),`,
+     JOIN accepted a ON a.id = x.event_id
+   )`,
 )
 
 /**
@@ -186,33 +195,46 @@ export const columnsOfRuns = {
 /**
  * Stores new runs as they are after their first steps, with all that those produced. Values shared by many rows come once, as a
  * parameter or from the run, because reading rows was most of the work: 0.117 ms per run went to 0.077, and columns instead of
- * JSON made it 0.058.
+ * JSON made it 0.058. The parameters are the time, the marks of the columns, and the columns.
+ * @param condition on a run `r`
  */
-function insertingRuns(): string {
+function insertingRuns(now: number, condition: string): string {
   const { notifications, jobs, messages } = columnsOfRuns
-  const marks = 3
-  let after = 4
+  const marks = now + 1
+  let after = marks + 1
   const rowsOf = (columns: typeof jobs) => {
     const rows = rowsIn(columns, { first: marks, after })
     after += columns.length
     return `${rows} AS r`
   }
-  return `WITH n AS (
+  return `n AS (
      INSERT INTO notifications (${namesIn(newNotification)}, created_at, updated_at)
-     SELECT ${namesIn(newNotification)}, $2::timestamptz, $2::timestamptz
-     FROM ${rowsOf(notifications)} WHERE r.id IS NOT NULL RETURNING *
+     SELECT ${namesIn(newNotification)}, $${now}::timestamptz, $${now}::timestamptz
+     FROM ${rowsOf(notifications)} WHERE ${condition} RETURNING *
    ), j AS (
      INSERT INTO jobs (environment_id, notification_id, ${namesIn(newJob)}, schedule_extensions, attempts, created_at, updated_at)
-     SELECT n.environment_id, n.id, ${ofRow(newJob)}, 0, CASE r.status WHEN 'running' THEN 1 ELSE 0 END, $2, $2
+     SELECT n.environment_id, n.id, ${ofRow(newJob)}, 0, CASE r.status WHEN 'running' THEN 1 ELSE 0 END, $${now}, $${now}
      FROM ${rowsOf(jobs)} JOIN n ON n.id = r.notification_id
    ), m AS (
-     ${insertOfRuns(rowsOf(messages), 2)}
+     ${insertOfRuns(rowsOf(messages), now)}
      RETURNING ${toldOf}
-   ), ${insertTimers(1)}
-   ${tellOf('m', 'id')}`
+   )`
 }
 
-export const insertRuns = statement('insert_runs', insertingRuns())
+export const insertRuns = statement(
+  'insert_runs',
+  `WITH ${insertingRuns(2, 'r.id IS NOT NULL')}, ${insertTimers(1)} ${tellOf('m', 'id')}`,
+)
+
+/**
+ * Accepts triggers together with their runs, where those neither wait nor call: what a notification needs in one statement, and
+ * so in one commit without a BEGIN. Runs of triggers that are not accepted are not stored.
+ */
+export const acceptWithRuns = statement(
+  'accept_with_runs',
+  `WITH ${acceptingParts()}, ${insertingRuns(20, 'r.event_id IN (SELECT id FROM accepted)')}, told AS (${tellOf('m', 'id')})
+   SELECT ${acceptedOnes}, (SELECT count(*) FROM told) AS told`,
+)
 
 /** Updates runs. Only new log entries are passed, to be appended. The caller has locked the runs. */
 export const updateRuns = statement(

@@ -2,6 +2,7 @@
 // cancel and a wait that ends at the same moment exactly one happens.
 import { retryConflicts } from '../../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { isOfTransaction } from '../../db/queries/transactions.ts'
 import type { Group } from '../../steps/contract/need.ts'
 import { lockDigests, saveDigests } from '../core/statements.ts'
 import { cancelWaits, inherit, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
@@ -30,9 +31,7 @@ const dropTimers = statement(
 /** Locks the trigger of a transaction, so that none of it starts meanwhile. */
 const lockTransactionEvent = statement(
   'lock_transaction_event',
-  `SELECT e.id, e.started_at FROM transactions t
-   JOIN events e ON e.environment_id = t.environment_id AND e.id = t.event_id
-   WHERE t.environment_id = $1 AND t.transaction_id = $2 FOR UPDATE OF e`,
+  `SELECT e.id, e.started_at FROM events e WHERE ${isOfTransaction('$1', '$2')} FOR UPDATE OF e`,
 )
 
 /** Locks its runs, and the runs whose digests took its events: only undelivered events can be taken out again. */

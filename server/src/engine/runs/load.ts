@@ -1,6 +1,7 @@
 // Builds existing runs from their rows, and ends those whose subscriber is gone.
 import type { Selectable } from 'kysely'
 import { newId } from '../../db/core/ids.ts'
+import { wholeLog } from '../../db/core/step-log.ts'
 import type { ChannelChoices, JobTable, NotificationTable } from '../../db/core/tables.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -134,7 +135,7 @@ async function existingRun(
       reason: job.reason as JobState['reason'],
       error: job.error,
       providerId: job.provider_id,
-      details: job.details,
+      details: wholeLog(job.details, { createdAt: new Date(job.created_at), providerId: job.provider_id }),
       storedDetails: job.details.length,
       output: isoDates(row.seen?.[job.id]) ?? job.output,
       digest: job.digest,

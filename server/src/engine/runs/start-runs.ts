@@ -29,7 +29,7 @@ import { type RunKey, readReferences } from './load.ts'
 import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
 import { advance, type RunState } from './run.ts'
-import { priorities, type QueuedWakes, storeRuns } from './store.ts'
+import { noteStored, priorities, type QueuedWakes, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 export interface EngineParts {
@@ -83,8 +83,33 @@ export async function startEvents(
   events: LockedEvent[],
   now: Date,
 ): Promise<PreparedEvent[]> {
-  const { log, shares, hands, wakes, tracing, meter } = parts
+  const { shares, hands, wakes } = parts
   if (events.length === 0) return []
+  const { prepared, runs } = await advanceEvents(transaction, parts, events, now)
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes })
+  transaction.afterCommit(() => noteStarted(parts, prepared, runs, now))
+  const wide = prepared.filter(({ row }) => isWide(row))
+  if (wide.length > 0)
+    await transaction.run(beginWalks, [
+      ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
+      priorities.many,
+    ])
+  return prepared
+}
+
+export interface Advanced {
+  prepared: PreparedEvent[]
+  /** Of their direct recipients, as far as they go at once. Not stored yet. */
+  runs: RunState[]
+}
+
+/** Stores what the events say about subscribers, and makes their runs. */
+export async function advanceEvents(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  now: Date,
+): Promise<Advanced> {
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
   const people = await findPeople(transaction, events)
   const changed = await storeSaid(transaction, parts, { events, people, now })
@@ -100,18 +125,16 @@ export async function startEvents(
   await settle(
     transaction,
     runs.map((run) => ({ run, progress: advance(run, now) })),
-    { now, log },
+    { now, log: parts.log },
   )
-  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
-  if (tracing) transaction.afterCommit(() => traceStarts(tracing, prepared, runs, now))
-  transaction.afterCommit(() => void parts.statistics.note(runs.length, now))
-  const wide = prepared.filter(({ row }) => isWide(row))
-  if (wide.length > 0)
-    await transaction.run(beginWalks, [
-      ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
-      priorities.many,
-    ])
-  return prepared
+  return { prepared, runs }
+}
+
+/** Once the runs are committed. */
+export function noteStarted(parts: EngineParts, prepared: PreparedEvent[], runs: RunState[], now: Date): void {
+  noteStored(parts, runs, now)
+  if (parts.tracing) traceStarts(parts.tracing, prepared, runs, now)
+  void parts.statistics.note(runs.length, now)
 }
 
 /** Skips events whose environment or workflow was deleted. */
@@ -167,7 +190,8 @@ async function storeSaid(
     }
     for (const { subscriberId } of [...news, ...requests]) changed.add(keyOf({ environmentId, subscriberId }))
     // A channel without an integration, or with too many tokens, is left out: the notification itself must go on.
-    await applyChannels({ tx: transaction.tx, secrets: parts.secrets }, environmentId, requests, 'append', now)
+    if (requests.length > 0)
+      await applyChannels({ tx: transaction.tx, secrets: parts.secrets }, environmentId, requests, 'append', now)
     const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
     if (contexts.length > 0) await addContexts(transaction.tx, environmentId, contexts, now)
   }

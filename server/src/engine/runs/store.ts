@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { inColumns } from '../../db/core/columns.ts'
 import { newId } from '../../db/core/ids.ts'
+import { shortLog } from '../../db/core/step-log.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
@@ -58,15 +59,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     now,
   )
   if (added.length > 0)
-    await transaction.run(insertRuns, [
-      storableJson(added.flatMap(timerRows)),
-      now,
-      ...inColumns([
-        { columns: columnsOfRuns.notifications, rows: added.map(newNotification) },
-        { columns: columnsOfRuns.jobs, rows: added.flatMap((run) => run.jobs.map((job) => newJob(run, job))) },
-        { columns: columnsOfRuns.messages, rows: added.flatMap(addedMessages) },
-      ]),
-    ])
+    await transaction.run(insertRuns, [storableJson(added.flatMap(timerRows)), now, ...columnsOfNew(added)])
   if (changed.length > 0)
     await transaction.run(updateRuns, [
       storableJson(
@@ -86,10 +79,26 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     ])
   const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
   await queueWakeUps(transaction, due, now, writing.wakes)
-  const { tracing, meter } = writing
-  if (tracing) transaction.afterCommit(() => traceSteps(tracing, runs, now))
-  if (meter) transaction.afterCommit(() => countRuns(meter, added.length, runs))
+  transaction.afterCommit(() => noteStored(writing, runs, now))
 }
+
+/** Once they are committed. */
+export function noteStored({ tracing, meter }: Pick<Writing, 'tracing' | 'meter'>, runs: RunState[], now: Date): void {
+  if (tracing) traceSteps(tracing, runs, now)
+  if (meter) countRuns(meter, runs.filter(({ isNew }) => isNew).length, runs)
+}
+
+/** New runs as the parameters that follow the time. */
+export const columnsOfNew = (runs: RunState[]): Array<string | null> =>
+  inColumns([
+    { columns: columnsOfRuns.notifications, rows: runs.map(newNotification) },
+    { columns: columnsOfRuns.jobs, rows: runs.flatMap((run) => run.jobs.map((job) => newJob(run, job))) },
+    { columns: columnsOfRuns.messages, rows: runs.flatMap(addedMessages) },
+  ])
+
+/** Whether a new run is stored with the rows of `columnsOfNew`: it neither waits nor calls, and no webhook is told. */
+export const isWhole = ({ effects, environment }: RunState): boolean =>
+  effects.calls.length === 0 && effects.timers.length === 0 && environment.webhooks.size === 0
 
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   let [completed, failed] = [0, 0]
@@ -221,7 +230,7 @@ const newJob = (run: RunState, job: JobState) => ({
   reason: job.reason ?? undefined,
   error: job.error ?? undefined,
   provider_id: job.providerId ?? undefined,
-  details: job.details,
+  details: shortLog(job.details, job),
   output: job.output ?? undefined,
   digest: job.digest ?? undefined,
   merged_into: job.mergedInto ?? undefined,

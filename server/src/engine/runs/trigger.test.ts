@@ -1,5 +1,6 @@
 // Triggers in a process that is also a worker: small ones are started with the commit that accepts them.
 import { describe, expect, test } from 'vitest'
+import { statementsOf } from '../../../test/plan.ts'
 import { inApp, makeWorkflow, messagesOf, runOf, storyOf, trigger } from '../../../test/runs.ts'
 import { useServer } from '../../../test/server.ts'
 
@@ -72,6 +73,73 @@ test('a transaction id is remembered for 30 days', async () => {
     [api.environmentId, 'kept'],
   )
   expect(rows).toEqual([{ expires_at: new Date(server.clock.now().getTime() + 30 * 24 * 3_600_000) }])
+})
+
+describe('a transaction id that we generated', () => {
+  test('needs no row of its own, and is known all the same', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'news', [inApp()])
+    const transactionId = await trigger(api, 'news', 'ada')
+    const { rows } = await server.database.pool.query('SELECT FROM transactions WHERE environment_id = $1', [
+      api.environmentId,
+    ])
+    expect(rows).toEqual([])
+    // Given again, it is a duplicate; one that only looks like ours is not.
+    await Promise.all(Array.from({ length: 3 }, () => trigger(api, 'news', 'ada', { transactionId })))
+    expect(await messagesOf(api, '')).toHaveLength(1)
+    await trigger(api, 'news', 'ada', { transactionId: `txn_${'0'.repeat(24)}` })
+    await trigger(api, 'news', 'ada', { transactionId: `txn_${'0'.repeat(24)}` })
+    expect(await messagesOf(api, '')).toHaveLength(2)
+    expect((await api.get(`/v1/events/trigger/${transactionId}`)).body).toMatchObject({
+      ...{ transactionId, status: 'expanded', runs: { completed: 1 } },
+    })
+  })
+
+  test('is forgotten after as many days as any other', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'news', [inApp()])
+    const transactionId = await trigger(api, 'news', 'ada')
+    await server.database.pool.query(
+      "UPDATE events SET created_at = created_at - interval '31 days' WHERE environment_id = $1",
+      [api.environmentId],
+    )
+    await trigger(api, 'news', 'ada', { transactionId })
+    expect(await messagesOf(api, '')).toHaveLength(2)
+  })
+})
+
+describe('a run that neither waits nor calls', () => {
+  const statementsFor = async (request: Parameters<typeof statementsOf>[0]) =>
+    (await statementsOf(request, ['BEGIN', 'COMMIT', 'subscribers', 'events', 'notifications', 'jobs', 'messages']))
+      .map(({ text }) => text.slice(0, 10))
+      .filter((text) => text.startsWith('SELECT s') || /^(WITH|BEGIN|COMMIT)/.test(text))
+
+  test('takes two statements and one commit with its trigger, which a hundred triggers share', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'news', [inApp()])
+    await trigger(api, 'news', 'ada')
+    const two = ['SELECT s.*', 'WITH fresh']
+    expect(await statementsFor(() => api.post('/v1/events/trigger', { name: 'news', to: 'ada' }))).toEqual(two)
+    const events = Array.from({ length: 90 }, () => ({ name: 'news', to: 'ada' }))
+    expect(await statementsFor(() => api.post('/v1/events/trigger/bulk', { events }))).toEqual(two)
+    expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(92)
+  })
+
+  test('is not stored when its trigger is a duplicate within the same statement', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'news', [inApp()])
+    await trigger(api, 'news', 'ada')
+    const events = ['a', 'b', 'a', 'c'].map((transactionId) => ({ name: 'news', to: 'ada', transactionId }))
+    await api.post('/v1/events/trigger/bulk', { events })
+    const { rows } = await server.database.pool.query(
+      `SELECT (SELECT count(*)::int FROM events WHERE environment_id = $1) AS events,
+              (SELECT count(*)::int FROM notifications WHERE environment_id = $1) AS runs,
+              (SELECT count(*)::int FROM jobs WHERE environment_id = $1) AS steps,
+              (SELECT count(*)::int FROM messages WHERE environment_id = $1) AS messages`,
+      [api.environmentId],
+    )
+    expect(rows).toEqual([{ events: 4, runs: 4, steps: 4, messages: 4 }])
+  })
 })
 
 test('a change that this process has not heard of yet decides all the same', async () => {

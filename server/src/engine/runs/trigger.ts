@@ -5,18 +5,34 @@ import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
-import { inTransaction } from '../../db/core/transaction.ts'
+import { inTransaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
-import { acceptTriggers, acceptTriggersWithFiles, keepBridged, notePassedOver, separator } from '../core/statements.ts'
+import {
+  acceptTriggers,
+  acceptTriggersWithFiles,
+  acceptWithRuns,
+  findRecipients,
+  keepBridged,
+  notePassedOver,
+  separator,
+} from '../core/statements.ts'
+import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
-import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
-import { passedOverColumns } from './store.ts'
+import {
+  advanceEvents,
+  type EngineParts,
+  type LockedEvent,
+  noteStarted,
+  noteTriggered,
+  startEvents,
+} from './start-runs.ts'
+import { columnsOfNew, isWhole, passedOverColumns } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
@@ -44,6 +60,8 @@ interface AcceptedTrigger {
   values: Members
   /** Whether its runs can start with it: few recipients, and no step that other runs could lock. */
   isImmediate: boolean
+  /** Whether nothing but its own rows is likely to be written: no step calls or waits, and it says nothing about anybody. */
+  isPlain: boolean
 }
 
 interface Surroundings extends EngineParts {
@@ -146,6 +164,7 @@ export class Triggers {
     const idle = idleStatus(workflow, request, tenant)
     if (idle) return idle
     const { attachments, rest } = splitAttachments(payload)
+    const isImmediate = this.#surroundings.startsAtOnce && isSmall(request.recipients) && !workflow.steps.some(isShared)
     // Not `...given`: for a literal that begins with a spread and continues, V8 makes a hidden class per object, which only a
     // full garbage collection removes.
     return {
@@ -160,7 +179,8 @@ export class Triggers {
       payload: JSON.stringify(rest),
       attachments,
       values: rest,
-      isImmediate: this.#surroundings.startsAtOnce && isSmall(request.recipients) && !workflow.steps.some(isShared),
+      isImmediate,
+      isPlain: isImmediate && isPlain(request) && attachments.length === 0 && workflow.steps.every(isInward),
     }
   }
 
@@ -177,24 +197,15 @@ export class Triggers {
   }
 
   /**
-   * Accepts triggers and starts their runs in one transaction: a message can be read when its trigger is answered. Anything
-   * that fails here is left to the queue.
+   * Accepts triggers and starts their runs in one commit: a message can be read when its trigger is answered. Anything that
+   * fails here is left to the queue.
    */
   async #storeAndStart(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
-    const { pool, clock, log } = this.#surroundings
-    const now = clock.now()
+    const { log } = this.#surroundings
+    const now = this.#surroundings.clock.now()
     try {
-      const { taken, started } = await inTransaction(
-        pool,
-        async (transaction) => {
-          const group = groupOf(triggers)
-          const { statement, values } = this.#accepting(group, now)
-          const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
-          const events = triggers.filter((each) => taken.isAccepted(each)).map((trigger) => eventOf(trigger, now))
-          return { taken, started: await startEvents(transaction, this.#surroundings, events, now) }
-        },
-        { lockTimeoutMs },
-      )
+      const plain = triggers.every(({ isPlain }) => isPlain) ? await this.#storeWithRuns(triggers, now) : undefined
+      const { taken, started } = plain ?? (await this.#storeThenStart(triggers, now))
       await noteTriggered(this.#surroundings, started).catch((error: unknown) =>
         log.warn({ err: error }, 'could not record when workflows were last triggered'),
       )
@@ -204,6 +215,46 @@ export class Triggers {
       log.warn({ err: error }, 'could not start triggers at once; queuing them')
       return this.#store(triggers)
     }
+  }
+
+  #storeThenStart(triggers: AcceptedTrigger[], now: Date): Promise<Stored> {
+    return inTransaction(
+      this.#surroundings.pool,
+      async (transaction) => {
+        const group = groupOf(triggers)
+        const { statement, values } = this.#accepting(group, now)
+        const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
+        const events = triggers.filter((each) => taken.isAccepted(each)).map((trigger) => eventOf(trigger, now))
+        return { taken, started: await startEvents(transaction, this.#surroundings, events, now) }
+      },
+      { lockTimeoutMs },
+    )
+  }
+
+  /**
+   * The same in two statements instead of five: one reads the recipients, the other writes trigger and runs. Undefined, with
+   * nothing written, if a run turns out to need more than rows of its own, such as a new subscriber.
+   */
+  async #storeWithRuns(triggers: AcceptedTrigger[], now: Date): Promise<Stored | undefined> {
+    const { pool } = this.#surroundings
+    const events = triggers.map((trigger) => eventOf(trigger, now))
+    const advanced = await whileReading(pool, [findRecipients], (transaction) =>
+      advanceEvents(transaction, this.#surroundings, events, now),
+    )
+    if (!advanced?.runs.every(isWhole)) return undefined
+    const group = groupOf(triggers)
+    const values = [...this.#columnsOf(group, now), now, ...columnsOfNew(advanced.runs)]
+    const { rows } = await retryConflicts(() => pool.query<TakenRow>({ ...acceptWithRuns, values }))
+    const taken = takenOf(group, rows)
+    const accepted = new Set(triggers.filter(taken.isAccepted).map(({ id }) => id))
+    const started = advanced.prepared.filter(({ row }) => accepted.has(row.id))
+    noteStarted(
+      this.#surroundings,
+      started,
+      advanced.runs.filter(({ event }) => accepted.has(event.id)),
+      now,
+    )
+    return { taken, started }
   }
 
   async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
@@ -220,39 +271,19 @@ export class Triggers {
     return triggers.map((each) => (isFresh(each) ? 'stored' : 'stale'))
   }
 
-  #accepting({ triggers, bases, places }: Group, startedAt: Date | null) {
-    const { clock, dedupDays, tracing } = this.#surroundings
-    const now = clock.now()
+  #accepting(group: Group, startedAt: Date | null) {
+    const now = this.#surroundings.clock.now()
+    const { triggers } = group
     const jobs = startedAt
       ? []
       : jobsOf(triggers, (environmentId, count) => this.#shares.note(environmentId, count, now))
-    const joined = (textOf: (trigger: AcceptedTrigger) => string | number | null) =>
-      triggers.map(textOf).join(separator)
-    const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
     const files = triggers.flatMap(({ id, createdAt, attachments }) =>
       attachments.map((file) => ({ id, createdAt, ...file })),
     )
-    const values: unknown[] = [
-      bases.map(({ environmentId }) => environmentId),
-      bases.map(({ revision }) => revision),
-      places.join(separator),
-      triggers.map(({ transactionId }) => transactionId),
-      joined(({ id }) => id),
-      joined(({ workflowId }) => workflowId),
-      joined(({ workflowVersion }) => workflowVersion),
-      joined(({ recipients }) => recipients),
-      joined(({ payload }) => payload),
-      joined(({ request }) => JSON.stringify(request.overrides)),
-      joined(({ request }) => json(request.actor)),
-      joined(({ request }) => json(request.tenant)),
-      joined(({ request }) => json(request.context)),
-      new Date(now.getTime() + dedupDays * 86_400_000),
-      joined(({ createdAt }) => createdAt.toISOString()),
-      startedAt,
+    const values = [
+      ...this.#columnsOf(group, startedAt),
       jobs.map(({ events }) => JSON.stringify({ events })),
       jobs.map(({ priority }) => priority),
-      triggers.length,
-      tracing ? joined(({ request }) => request.trace ?? null) : '',
     ]
     if (files.length === 0) return { statement: acceptTriggers, values }
     values.push(
@@ -265,6 +296,42 @@ export class Triggers {
     )
     return { statement: acceptTriggersWithFiles, values }
   }
+
+  #columnsOf({ triggers, bases, places }: Group, startedAt: Date | null): unknown[] {
+    const { clock, dedupDays, tracing } = this.#surroundings
+    const now = clock.now().getTime()
+    const dedupMs = dedupDays * 86_400_000
+    const joined = (textOf: (trigger: AcceptedTrigger) => string | number | null) =>
+      triggers.map(textOf).join(separator)
+    const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
+    return [
+      bases.map(({ environmentId }) => environmentId),
+      bases.map(({ revision }) => revision),
+      places.join(separator),
+      triggers.map(({ request }) => request.transactionId ?? null),
+      joined(({ id }) => id),
+      joined(({ workflowId }) => workflowId),
+      joined(({ workflowVersion }) => workflowVersion),
+      joined(({ recipients }) => recipients),
+      joined(({ payload }) => payload),
+      joined(({ request }) => JSON.stringify(request.overrides)),
+      joined(({ request }) => json(request.actor)),
+      joined(({ request }) => json(request.tenant)),
+      joined(({ request }) => json(request.context)),
+      new Date(now + dedupMs),
+      joined(({ createdAt }) => createdAt.toISOString()),
+      startedAt,
+      new Date(now - dedupMs),
+      triggers.length,
+      tracing ? joined(({ request }) => request.trace ?? null) : '',
+    ]
+  }
+}
+
+/** What a group has left in the database. */
+interface Stored {
+  taken: Taken
+  started: PreparedEvent[]
 }
 
 /** Triggers accepted together. */
@@ -329,6 +396,15 @@ async function versionOf(
 
 const isSmall = (recipients: Recipient[] | null) =>
   recipients !== null && recipients.length <= mostImmediate && recipients.every((each) => 'subscriberId' in each)
+
+/** Whether the trigger only names its recipients. */
+const isPlain = ({ recipients, actor, tenant, context }: TriggerRequest) =>
+  !actor && !tenant && !context && recipients?.every((each) => Object.keys(each).length === 1) === true
+
+const isInward = ({ type }: { type: string }) => {
+  const { call, wake } = stepKinds[type as StepType]
+  return !call && !wake
+}
 
 const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true
 

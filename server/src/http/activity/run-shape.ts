@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
+import { wholeLog } from '../../db/core/step-log.ts'
 import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../../db/core/tables.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
@@ -396,7 +397,9 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     type: job.type,
     status: job.status,
     providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
-    executionDetails: job.details.map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand })),
+    executionDetails: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id }).map(
+      (detail, place) => toDetail(detail, { id: detailId(job.id, place), brand }),
+    ),
     messages: sent.map((message) => ({
       _id: message.id,
       channel: message.channel,

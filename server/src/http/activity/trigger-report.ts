@@ -1,6 +1,7 @@
 // The report on a trigger: how many runs it has, and which recipients got none, and why.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { isOfTransaction } from '../../db/queries/transactions.ts'
 import { passedOverReasons } from '../../engine/runs/passed-over.ts'
 import { fail } from '../../errors.ts'
 import type { Resource } from '../edge/resource.ts'
@@ -72,10 +73,9 @@ export const triggerReport: Resource = (app, { db }) => {
           (SELECT json_object_agg(status, runs) FROM (
              SELECT n.status, count(*)::int AS runs FROM notifications n
              WHERE n.environment_id = e.environment_id AND n.transaction_id = e.transaction_id GROUP BY n.status) counted) AS runs
-        FROM transactions t
-        JOIN events e ON e.environment_id = t.environment_id AND e.id = t.event_id
-        LEFT JOIN workflows w ON w.environment_id = e.environment_id AND w.id = e.workflow_id
-        WHERE t.environment_id = ${environment.id} AND t.transaction_id = ${transactionId}`.execute(db)
+        FROM (SELECT ${environment.id}::text AS environment_id, ${transactionId}::text AS transaction_id) asked
+        JOIN events e ON ${sql.raw(isOfTransaction('asked.environment_id', 'asked.transaction_id'))}
+        LEFT JOIN workflows w ON w.environment_id = e.environment_id AND w.id = e.workflow_id`.execute(db)
       const [event] = events
       if (!event) throw fail('transaction_not_found', { transactionId })
       const asked = subscriberId ?? null

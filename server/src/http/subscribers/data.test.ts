@@ -279,7 +279,7 @@ test('the export has all data of a person, erasing removes it, and nobody else i
     throttles: 1,
     timers: 5,
     topic_subscriptions: 1,
-    transactions: 5,
+    transactions: 1,
     webhook_deliveries: expect.any(Number),
     webhook_events: expect.any(Number),
   })

@@ -7,7 +7,8 @@ import type { Db } from '../../db/core/database.ts'
 import { mask } from '../../db/core/environment-access.ts'
 import { cursorPage } from '../../db/core/page.ts'
 import { sealedText } from '../../db/core/secrets.ts'
-import type { ErasureTable } from '../../db/core/tables.ts'
+import { wholeLog } from '../../db/core/step-log.ts'
+import type { ErasureTable, JobTable } from '../../db/core/tables.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
 import {
   auditRows,
@@ -247,6 +248,11 @@ const orders: Record<string, string> = {
   jobs: 'notification_id, position',
 }
 
+function showJob(row: Row): Row {
+  const { details, created_at, provider_id } = row as unknown as Selectable<JobTable>
+  return { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) }
+}
+
 function sectionsOf(person: Person): Section[] {
   const { environmentId, rowIds, subscriberId } = person
   const tables = Object.entries({ ...ownRows, ...runRows }).map(([table, rows]) => ({
@@ -254,6 +260,7 @@ function sectionsOf(person: Person): Section[] {
     query: sql`
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
+    ...(table === 'jobs' ? { show: showJob } : {}),
   }))
   const theirEvents = sql`
     SELECT n.event_id FROM notifications n
