@@ -10,6 +10,7 @@ import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker, recordCircuits } from '../steps/delivery/circuit-breaker.ts'
 import { HealthRecords } from '../steps/delivery/integration-health.ts'
 import type { Tracing } from '../tracing.ts'
+import { Gate } from './consent/gate.ts'
 import { Bridge } from './core/bridge.ts'
 import { FairShare } from './core/fair-share.ts'
 import { Memory } from './core/memory.ts'
@@ -93,6 +94,7 @@ export class Engine {
         db: patientDb(pool),
         delivery: this.#delivery,
         circuits: this.#circuits,
+        gate: new Gate({ pool, clock, log }),
         health: new HealthRecords({ db, clock, log }),
         random: Math.random,
         brand: brand.word,

@@ -7,6 +7,7 @@ import type { LayoutRow } from '../../db/queries/layouts.ts'
 import type { Delivery } from '../../providers/delivery.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Translator } from '../../render/translations.ts'
+import type { SuppressionGate } from './suppression.ts'
 
 /** Metrics of provider calls. */
 export interface CallMeter {
@@ -60,6 +61,7 @@ export interface CallTools {
   http: HttpClient
   delivery: Delivery
   circuits: Circuits
+  gate: SuppressionGate
   health: Witness
   clock: { now(): Date }
   /** At least 0, less than 1. */
