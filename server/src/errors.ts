@@ -1019,6 +1019,30 @@ export const errorTable = {
     message: (p: { workflowId: string; stepId: string }) =>
       `Code-first workflow "${p.workflowId}" with a step "${p.stepId}" not found`,
   },
+  // consent
+  suppression_not_found: { status: 404, message: (p: { id: string }) => `There is no suppression ${p.id}` },
+  suppression_address_invalid: {
+    status: 422,
+    message: (p: { address: string; channel: string }) => `"${p.address}" is no address for ${p.channel}`,
+  },
+  suppression_workflow_unknown: {
+    status: 422,
+    message: (p: { workflowId: string }) => `There is no workflow ${p.workflowId}`,
+  },
+  suppression_expired: {
+    status: 422,
+    message: says('expiresAt lies in the past, leave it out to suppress for ever'),
+  },
+  suppression_protected: {
+    status: 409,
+    message: says('Somebody has complained; to write to this address again, say force=true'),
+  },
+  csv_expected: {
+    status: 415,
+    message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send text/csv`,
+  },
+  csv_invalid: { status: 400, message: (p: { reason: string }) => `The file cannot be read: ${p.reason}` },
+  too_many_rows: { status: 413, message: (p: { limit: number }) => `At most ${p.limit} rows are taken at once` },
   http_request_invalid: { status: 400, message: (p: { reason: string }) => `The request cannot be made: ${p.reason}` },
 } satisfies Record<string, ErrorKind>
 

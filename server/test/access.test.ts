@@ -62,6 +62,9 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^POST \/v2\/(workflows|layouts)\/.*\/(preview|check)$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
+  [/^POST \/v1\/suppressions\/check$/, 'viewer'],
+  // Lets somebody be written to again, or concerns the whole list.
+  [/^\S+ \/v1\/suppressions\/(import|export)$|^DELETE \/v1\/suppressions\//, 'admin'],
   // Whoever edits the source asks, whatever they are in the target.
   [/^POST \/v2\/environments\/\{\w+\}\/publish-requests(\/\{\w+\}\/withdraw)?$/, 'viewer'],
   // Secrets, cost, or shared by everybody.
@@ -263,13 +266,13 @@ function rolesCounting(operation: Operation): Array<'environment' | 'organizatio
 const scopePolicy: Array<[operation: RegExp, scope: string]> = [
   [/^\S+ \/v2\/environments\/\{\w+\}\/(diff$|publish$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
-  [/^GET \/v2\/(erasures|subscribers\/\{subscriberId\}\/export)/, 'write:subscribers'],
-  [/^GET |^POST \/v2\/(workflows|layouts)\/.*\/(preview|check)$/, 'read'],
+  [/^GET \/(v2\/(erasures|subscribers\/\{subscriberId\}\/export)|v1\/suppressions\/export)/, 'write:subscribers'],
+  [/^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/suppressions\/check)$/, 'read'],
   [/^\S+ \/v1\/events\//, 'send'],
   [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups)(\/|$)/, 'write:workflows'],
   [/^\S+ \/v[12]\/layouts(\/|$)/, 'write:layouts'],
   [/^\S+ \/v2\/translations(\/|$)/, 'write:translations'],
-  [/^\S+ \/v[12]\/subscribers(\/|$)/, 'write:subscribers'],
+  [/^\S+ \/v[12]\/(subscribers|suppressions)(\/|$)/, 'write:subscribers'],
   [/^\S+ \/v[12]\/topics(\/|$)/, 'write:topics'],
   [/^\S+ \/v[12]\/(contexts|tenants)(\/|$)/, 'write:contexts'],
   [/^\S+ \/v1\/(integrations|channel-connections|channel-endpoints)(\/|$)/, 'write:integrations'],

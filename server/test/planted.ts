@@ -145,6 +145,7 @@ export async function plant(server: TestServer): Promise<Planted> {
   }
   await server.database.db.insertInto('passkeys').values(passkey).execute()
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
+  const held = await made('/v1/suppressions', { channel: 'email', address: 'eve@example.com', note: secret })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
     ...names,
@@ -202,6 +203,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     passkeyId: [passkey.id],
     keyId: [key._id],
     requestId: [asked._id],
+    suppressionId: [held._id],
     purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],
     bridgeUrl: [url],

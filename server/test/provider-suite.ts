@@ -191,6 +191,17 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     return error as DeliveryError
   }
 
+  test(`${provider.name} sends nothing to somebody who is held back`, async () => {
+    replies(...before)
+    let starts = 0
+    const start = async () => {
+      starts += 1
+      throw new DeliveryError('held_back')
+    }
+    await problem(delivery.send(provider, { ...integration(), start }, messageOf()), { code: 'held_back' })
+    expect([starts, vendor.asked.length]).toEqual([1, before.length])
+  })
+
   describe(`${provider.name} accepts a message`, () => {
     for (const sent of given.sends)
       test(sent.title, async () => {

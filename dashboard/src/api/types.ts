@@ -1290,6 +1290,190 @@ export interface Operations {
       data: Record<string, Array<Record<string, unknown>>>
     }
   }
+  /** List the suppression list, newest first */
+  'GET /v1/suppressions': {
+    query?: {
+      /** Cursor: the items after this one */
+      after?: string | undefined
+      /** Cursor: the items before this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; an unknown one means the default */
+      orderBy?: string | undefined
+      /** Include the cursor item in the page */
+      includeCursor?: boolean | undefined
+      channel?: 'email' | 'sms' | 'push' | 'chat' | undefined
+      /** The whole address; it also finds entries of people who were erased */
+      address?: string | undefined
+      reason?: 'hard_bounce' | 'soft_bounces' | 'complaint' | 'unsubscribe' | 'manual' | 'stop' | undefined
+      source?: 'header' | 'page' | 'mailto' | 'provider' | 'dsn' | 'feedback' | 'sms' | 'api' | 'import' | 'dashboard' | undefined
+      scope?: 'all' | 'commercial' | 'workflow' | 'category' | undefined
+      subscriberId?: string | undefined
+      includeExpired?: boolean | undefined
+    }
+    answer: {
+      data: Array<{
+        _id: string
+        channel: 'email' | 'sms' | 'push' | 'chat'
+        /** In the form in which it is compared; null once its subscriber was erased */
+        address: string | null
+        /** The SHA-256 of the address, in hex */
+        addressHash: string
+        reason: 'hard_bounce' | 'soft_bounces' | 'complaint' | 'unsubscribe' | 'manual' | 'stop'
+        scope: {
+          type: 'all' | 'commercial' | 'workflow' | 'category'
+          /** With `workflow` */
+          workflowId?: string | undefined
+          /** With `category` */
+          category?: string | undefined
+          /** Workflows of the category that are not held back */
+          except?: Array<string> | undefined
+        }
+        source: 'header' | 'page' | 'mailto' | 'provider' | 'dsn' | 'feedback' | 'sms' | 'api' | 'import' | 'dashboard'
+        subscriberId: string | null
+        integrationId: string | null
+        messageId: string | null
+        note: string | null
+        expiresAt: string | null
+        createdAt: string
+        updatedAt: string
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Add an address to the suppression list */
+  'POST /v1/suppressions': {
+    body: {
+      channel: 'email' | 'sms' | 'push' | 'chat'
+      address: string
+      reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'stop' | undefined
+      scope?: {
+        type: 'all' | 'commercial' | 'workflow' | 'category'
+        /** With `workflow`: its identifier */
+        workflowId?: string | undefined
+        category?: string | undefined
+        /** With `category` */
+        except?: Array<string> | undefined
+      } | undefined
+      expiresAt?: string | null | undefined
+      note?: string | null | undefined
+    }
+    answer: {
+      _id: string
+      channel: 'email' | 'sms' | 'push' | 'chat'
+      /** In the form in which it is compared; null once its subscriber was erased */
+      address: string | null
+      /** The SHA-256 of the address, in hex */
+      addressHash: string
+      reason: 'hard_bounce' | 'soft_bounces' | 'complaint' | 'unsubscribe' | 'manual' | 'stop'
+      scope: {
+        type: 'all' | 'commercial' | 'workflow' | 'category'
+        /** With `workflow` */
+        workflowId?: string | undefined
+        /** With `category` */
+        category?: string | undefined
+        /** Workflows of the category that are not held back */
+        except?: Array<string> | undefined
+      }
+      source: 'header' | 'page' | 'mailto' | 'provider' | 'dsn' | 'feedback' | 'sms' | 'api' | 'import' | 'dashboard'
+      subscriberId: string | null
+      integrationId: string | null
+      messageId: string | null
+      note: string | null
+      expiresAt: string | null
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Retrieve an entry */
+  'GET /v1/suppressions/{suppressionId}': {
+    path: {
+      suppressionId: string
+    }
+    answer: {
+      _id: string
+      channel: 'email' | 'sms' | 'push' | 'chat'
+      /** In the form in which it is compared; null once its subscriber was erased */
+      address: string | null
+      /** The SHA-256 of the address, in hex */
+      addressHash: string
+      reason: 'hard_bounce' | 'soft_bounces' | 'complaint' | 'unsubscribe' | 'manual' | 'stop'
+      scope: {
+        type: 'all' | 'commercial' | 'workflow' | 'category'
+        /** With `workflow` */
+        workflowId?: string | undefined
+        /** With `category` */
+        category?: string | undefined
+        /** Workflows of the category that are not held back */
+        except?: Array<string> | undefined
+      }
+      source: 'header' | 'page' | 'mailto' | 'provider' | 'dsn' | 'feedback' | 'sms' | 'api' | 'import' | 'dashboard'
+      subscriberId: string | null
+      integrationId: string | null
+      messageId: string | null
+      note: string | null
+      expiresAt: string | null
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Remove an entry: its address is written to again */
+  'DELETE /v1/suppressions/{suppressionId}': {
+    path: {
+      suppressionId: string
+    }
+    query?: {
+      /** Also where somebody has complained */
+      force?: boolean | undefined
+    }
+    answer: undefined
+  }
+  /** Ask whether an address is held back */
+  'POST /v1/suppressions/check': {
+    body: {
+      channel: 'email' | 'sms' | 'push' | 'chat'
+      address: string
+      workflowId?: string | undefined
+    }
+    answer: {
+      suppressed: boolean
+      entry: {
+        _id: string
+        channel: 'email' | 'sms' | 'push' | 'chat'
+        /** In the form in which it is compared; null once its subscriber was erased */
+        address: string | null
+        /** The SHA-256 of the address, in hex */
+        addressHash: string
+        reason: 'hard_bounce' | 'soft_bounces' | 'complaint' | 'unsubscribe' | 'manual' | 'stop'
+        scope: {
+          type: 'all' | 'commercial' | 'workflow' | 'category'
+          /** With `workflow` */
+          workflowId?: string | undefined
+          /** With `category` */
+          category?: string | undefined
+          /** Workflows of the category that are not held back */
+          except?: Array<string> | undefined
+        }
+        source: 'header' | 'page' | 'mailto' | 'provider' | 'dsn' | 'feedback' | 'sms' | 'api' | 'import' | 'dashboard'
+        subscriberId: string | null
+        integrationId: string | null
+        messageId: string | null
+        note: string | null
+        expiresAt: string | null
+        createdAt: string
+        updatedAt: string
+      } | null
+    }
+  }
+  /** Export the suppression list as CSV */
+  'GET /v1/suppressions/export': {
+    answer: undefined
+  }
   /** Mark messages as read, unread, seen or unseen */
   'POST /v1/subscribers/{subscriberId}/messages/mark-as': {
     path: {
@@ -5369,7 +5553,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -5462,7 +5646,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -5532,7 +5716,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -11151,6 +11335,20 @@ export interface Operations {
       previous: string | null
       totalCount: number
       totalCountCapped: boolean
+    }
+  }
+  /** Import a CSV file into the suppression list */
+  'POST /v1/suppressions/import': {
+    body: FormData
+    answer: {
+      imported: number
+      existing: number
+      rejected: number
+      /** The first 100 */
+      errors: Array<{
+        line: number
+        problem: string
+      }>
     }
   }
   /** Verify the address for a provider, before it sends events */

@@ -899,6 +899,31 @@ CREATE TABLE subscription_preferences (
   CONSTRAINT subscription_preferences_pkey PRIMARY KEY (environment_id, subscription_id, workflow_id)
 );
 
+CREATE TABLE suppressions (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  address_hash bytea NOT NULL,
+  address text,
+  reason text COLLATE "C" NOT NULL,
+  scope text COLLATE "C" NOT NULL,
+  scope_id text COLLATE "C" DEFAULT ''::text NOT NULL,
+  exceptions text[] DEFAULT '{}'::text[] NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C",
+  integration_id text COLLATE "C",
+  message_id text COLLATE "C",
+  note text,
+  expires_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT suppressions_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX suppressions_address ON public.suppressions USING btree (environment_id, address_hash, channel, reason, scope, scope_id);
+CREATE INDEX suppressions_expiry ON public.suppressions USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX suppressions_reason ON public.suppressions USING btree (environment_id, reason, id);
+CREATE INDEX suppressions_subscriber ON public.suppressions USING btree (environment_id, subscriber_id, id) WHERE (subscriber_id IS NOT NULL);
+
 CREATE TABLE tenants (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -1167,6 +1192,26 @@ CREATE TABLE workflows (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE OR REPLACE FUNCTION public.ask_suppressions(at timestamp with time zone, locks bigint[], environments text[], channels text[], hashes bytea[])
+ RETURNS TABLE(place integer, is_busy boolean, entry json)
+ LANGUAGE plpgsql
+AS $function$
+DECLARE granted boolean[];
+BEGIN
+  PERFORM set_config('idle_in_transaction_session_timeout', '1000', true);
+  SELECT array_agg(pg_try_advisory_xact_lock_shared(l.key) ORDER BY l.place) INTO granted
+  FROM unnest(locks) WITH ORDINALITY AS l (key, place);
+  RETURN QUERY
+    SELECT a.place::integer, NOT granted[a.place], CASE WHEN s.id IS NOT NULL THEN to_json(s) END
+    FROM unnest(environments, channels, hashes) WITH ORDINALITY AS a (environment_id, channel, hash, place)
+    LEFT JOIN LATERAL (
+      SELECT s.* FROM suppressions s
+      WHERE s.environment_id = a.environment_id AND s.address_hash = a.hash AND s.channel = a.channel
+        AND (s.expires_at IS NULL OR s.expires_at > at)) s ON true
+    WHERE s.id IS NOT NULL OR NOT granted[a.place];
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_entry_hash(entry audit_log)
  RETURNS bytea
  LANGUAGE sql
@@ -1219,6 +1264,36 @@ BEGIN
   ON CONFLICT (environment_id) DO UPDATE SET revision = r.revision + 1;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.hold_suppressed(locks bigint[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  wanted   bigint;
+  left_ms  integer;
+  missed   integer := 0;
+  deadline timestamptz := clock_timestamp() + interval '2 seconds';
+  before   text := current_setting('lock_timeout');
+BEGIN
+  FOR wanted IN SELECT DISTINCT key FROM unnest(locks) AS l (key) ORDER BY key LOOP
+    IF pg_try_advisory_xact_lock(wanted) THEN CONTINUE; END IF;
+    left_ms := ceil(extract(epoch FROM deadline - clock_timestamp()) * 1000);
+    IF left_ms <= 0 THEN
+      missed := missed + 1;
+      CONTINUE;
+    END IF;
+    BEGIN
+      PERFORM set_config('lock_timeout', left_ms::text, true);
+      PERFORM pg_advisory_xact_lock(wanted);
+    EXCEPTION WHEN lock_not_available THEN
+      missed := missed + 1;
+    END;
+  END LOOP;
+  PERFORM set_config('lock_timeout', before, true);
+  RETURN missed;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.keep_audit_entry()
  RETURNS trigger

@@ -10,6 +10,7 @@ import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker } from '../steps/delivery/circuit-breaker.ts'
 import type { Tracing } from '../tracing.ts'
+import { Gate } from './consent/gate.ts'
 import { Bridge } from './core/bridge.ts'
 import { recordCircuits } from './core/circuit-records.ts'
 import { FairShare } from './core/fair-share.ts'
@@ -100,6 +101,7 @@ export class Engine {
         ...portsOver(patientDb(pool)),
         delivery: this.#delivery,
         circuits: this.#circuits,
+        gate: new Gate({ pool, clock, log }),
         health: new HealthRecords({ db, clock, log }),
         chance: Math.random,
         brand: brand.word,

@@ -5,6 +5,7 @@ import { deliveries } from './activity/deliveries.ts'
 import { messages } from './activity/messages.ts'
 import { notifications } from './activity/notifications.ts'
 import { triggerReport } from './activity/trigger-report.ts'
+import { suppressions } from './consent/suppressions.ts'
 import { layouts } from './content/layouts.ts'
 import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
@@ -84,6 +85,7 @@ export const resources: Resource[] = [
   preferences,
   preferencesV1,
   subscriberData,
+  suppressions,
   subscriberMessages,
   subscriberNotifications,
   inboxFiles,

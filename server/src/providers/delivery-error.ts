@@ -46,6 +46,7 @@ const meanings = {
   rejected: { kind: 'failover', sentence: 'it refuses the request' },
   recipient_refused: { kind: 'address', sentence: 'it cannot reach this recipient' },
   message_refused: { kind: 'never', sentence: 'the message cannot be sent as it is' },
+  held_back: { kind: 'never', sentence: 'nothing may be sent to this recipient' },
 } satisfies Record<string, Meaning>
 
 export type DeliveryErrorCode = keyof typeof meanings

@@ -60,7 +60,12 @@ export interface Integration {
   isDevelopment?: boolean
   /** Set to record the exchange; true also records its bodies. */
   storesContent?: boolean
+  /** Decides whether a request that delivers may start, and starts it. Default: at once. */
+  start?: Start
 }
+
+type Start = Tools['start']
+const atOnce: Start = (request) => request()
 
 interface ChallengedIntegration {
   identifier: string
@@ -230,7 +235,7 @@ export class Delivery {
 
   #tools(
     provider: Provider,
-    { credentials, configurations = {}, sandbox = noSandbox, isDevelopment = false }: Integration,
+    { credentials, configurations = {}, sandbox = noSandbox, isDevelopment = false, start = atOnce }: Integration,
     use: ReturnType<Kept['use']>,
     { message, calls, defaultMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; defaultMs?: number } = {},
   ): Tools {
@@ -240,11 +245,17 @@ export class Delivery {
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }
 
-    const call = async (url: string, request: VendorRequest, added: Data, record?: Calls): Promise<HttpAnswer> => {
+    const call = async (
+      url: string,
+      request: VendorRequest,
+      { added, begin, record }: { added: Data; begin: Start; record?: Calls | undefined },
+    ): Promise<HttpAnswer> => {
       const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
       secrets.add(proofIn(prepared.request.headers ?? {}))
-      record?.begin(prepared, secrets)
-      const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
+      const answer = await begin(() => {
+        record?.begin(prepared, secrets)
+        return http.exchange(prepared.url, { timeoutMs, ...prepared.request })
+      })
       record?.end(answer)
       return accepted(answer, () => new URL(prepared.url).host)
     }
@@ -259,10 +270,12 @@ export class Delivery {
     }
 
     return {
-      deliver: (url, request) => call(url, { method: 'POST', ...request }, providerData, calls),
+      start,
+      deliver: (url, request) =>
+        call(url, { method: 'POST', ...request }, { added: providerData, begin: start, record: calls }),
       ask: (url, request = {}) => {
         const hasBody = (request.json ?? request.form ?? request.multipart) !== undefined
-        return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, {})
+        return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, { added: {}, begin: atOnce })
       },
       extend: (base) => extend(base, providerData, naming),
       accept: (host, answer) => accepted(answer, () => host),
@@ -277,7 +290,8 @@ export class Delivery {
         return value
       },
       forget: (name) => use.forget(name),
-      ...{ http, clock, brand, mailName, sandbox, timeoutMs, configurations },
+      sandbox: { take: (taken) => start(() => sandbox.take(taken)) },
+      ...{ http, clock, brand, mailName, timeoutMs, configurations },
     }
   }
 }

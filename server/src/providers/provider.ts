@@ -159,7 +159,12 @@ type MaybePromise<Value> = Value | Promise<Value>
 export interface Tools {
   /** Sends the request that delivers, with provider data. Throws a `DeliveryError` unless the vendor accepts. */
   deliver(url: string, request: VendorRequest): Promise<HttpAnswer>
-  /** The same for any other request, without provider data: signing in, looking something up. */
+  /**
+   * For a request that delivers other than through `deliver` or the sandbox: starts it, unless nothing may be sent to its
+   * recipients. It must hand its request over before it returns.
+   */
+  start<T>(request: () => Promise<T>): Promise<T>
+  /** The same as `deliver` for any other request, without provider data: signing in, looking something up. */
   ask(url: string, request?: VendorRequest): Promise<HttpAnswer>
   /** Merges provider data into something other than an HTTP request. */
   extend(base: Data): Extended

@@ -780,6 +780,25 @@ export interface BotLinkTable {
   expires_at: Date
 }
 
+/** An entry of the suppression list. */
+export interface SuppressionTable extends Row {
+  channel: string
+  address_hash: Buffer
+  /** Null once its subscriber was erased. */
+  address: string | null
+  reason: string
+  scope: string
+  /** The workflow or category that the scope names, else empty. */
+  scope_id: Defaulted<string>
+  exceptions: Defaulted<string[]>
+  source: string
+  subscriber_id: string | null
+  integration_id: string | null
+  message_id: string | null
+  note: string | null
+  expires_at: Date | null
+}
+
 export interface WorkflowPresenceTable {
   environment_id: string
   workflow_id: string
@@ -876,6 +895,7 @@ export interface Tables {
   tenants: TenantTable
   workflow_overrides: WorkflowOverrideTable
   workflow_presence: WorkflowPresenceTable
+  suppressions: SuppressionTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable

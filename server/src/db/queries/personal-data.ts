@@ -1,6 +1,7 @@
 // Where a person's data is: in rows of their own, and in triggers that were for others too. Erasure and export use the same
 // list, so that neither misses anything.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
+import { comparedAddress, hashOfAddress } from '../core/addresses.ts'
 import type { EventTable, Recipient } from '../core/tables.ts'
 
 /** Everything that identifies a person. */
@@ -55,6 +56,15 @@ export const runRows = {
   jobs: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   notifications: byRow,
 } as const satisfies Record<string, Rows>
+
+/** Entries of the suppression list about their addresses. An erasure keeps them without the person: a "no" is not forgotten. */
+export const suppressionRows: Rows = ({ subscriberId, email, phone }) => {
+  const compared = [
+    ...(email === null ? [] : [comparedAddress('email', email)]),
+    ...(phone === null ? [] : [comparedAddress('sms', phone)]),
+  ]
+  return sql`(t.subscriber_id = ${subscriberId} OR t.address_hash = ANY (${compared.map(hashOfAddress)}::bytea[]))`
+}
 
 /** Audit log entries about the person. */
 export const auditRows: Rows = ({ environmentId, subscriberId }) =>

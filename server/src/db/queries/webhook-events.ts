@@ -26,6 +26,8 @@ export const eventTypes = [
   'subscriber.updated',
   'subscriber.deleted',
   'preference.updated',
+  'suppression.created',
+  'suppression.removed',
   'publish.requested',
   'publish.approved',
   'publish.declined',

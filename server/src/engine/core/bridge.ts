@@ -263,6 +263,7 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
     case 'rejected':
     case 'recipient_refused':
     case 'message_refused':
+    case 'held_back':
       return problem('UnknownBridgeRequestError', reason)
   }
 }

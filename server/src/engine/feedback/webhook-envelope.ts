@@ -1,5 +1,6 @@
 // The body of a webhook: the stored rows in the shape of the API.
 import type { EventRow } from '../../db/queries/webhook-events.ts'
+import { scopeOf } from '../consent/rules.ts'
 
 type Members = Record<string, unknown>
 
@@ -155,6 +156,23 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     createdAt: time(row.created_at),
     number: String(row.number),
     ...{ previousHash: hex(row.previous_hash), hash: hex(row.hash) },
+  }),
+
+  suppression: (row) => ({
+    _id: row.id,
+    channel: row.channel,
+    address: row.address,
+    addressHash: row.address_hash,
+    reason: row.reason,
+    scope: scopeOf(row as Parameters<typeof scopeOf>[0]),
+    source: row.source,
+    subscriberId: row.subscriber_id,
+    integrationId: row.integration_id,
+    messageId: row.message_id,
+    note: row.note,
+    expiresAt: time(row.expires_at),
+    createdAt: time(row.created_at),
+    updatedAt: time(row.updated_at),
   }),
 
   preference: (row) => ({

@@ -29,6 +29,8 @@ const circuitDays = 1
 const invitationDays = 30
 /** Two years: long enough for any audit of the year before. */
 const auditDays = 730
+/** After it expires, a suppression stays visible for a while. */
+const suppressionDays = 30
 const dayMs = 86_400_000
 
 /** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
@@ -89,6 +91,7 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)

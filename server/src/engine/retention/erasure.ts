@@ -14,6 +14,7 @@ import {
   ownRows,
   type Person,
   passedOverRows,
+  suppressionRows,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
 import { deleteAll, deleteEvents, isSpent } from './rows.ts'
@@ -88,6 +89,9 @@ export async function beginErasure(
       'subscribers',
     ] as const)
       await remove(tx, environmentId, table, ownRows[table](person), counts)
+    await sql`
+      UPDATE suppressions t SET address = NULL, subscriber_id = NULL, note = NULL, message_id = NULL
+      WHERE t.environment_id = ${environmentId} AND ${suppressionRows(person)}`.execute(tx)
     const subject: Subject = { subscriberId, email, phone }
     const { rows } = await sql<{ id: string }>`
       INSERT INTO erasures AS e (environment_id, id, status, subject_hash, subject, subscriber_row_ids, part, reached, report,

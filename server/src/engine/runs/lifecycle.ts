@@ -27,6 +27,7 @@ type Message = Pick<MessageRow, 'seen' | 'read' | 'archived' | 'snoozed_until' |
 /** Of several reasons to skip, the first in this list is shown. */
 const skipReasons = [
   'preference',
+  'suppressed',
   'step_condition',
   'missing_email',
   'missing_phone',

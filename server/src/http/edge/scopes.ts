@@ -35,6 +35,7 @@ const resourceOf: Record<string, Writable> = {
   translations: 'translations',
   subscribers: 'subscribers',
   erasures: 'subscribers',
+  suppressions: 'subscribers',
   topics: 'topics',
   contexts: 'contexts',
   tenants: 'contexts',

@@ -18,6 +18,7 @@ import {
   type Person,
   passedOverRows,
   runRows,
+  suppressionRows,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
@@ -307,6 +308,12 @@ function sectionsOf(person: Person): Section[] {
       query: sql`
         SELECT t.event_id, t.reason, t.detail, t.created_at, ${subscriberId} AS subscriber_id FROM passed_over t
         WHERE t.environment_id = ${environmentId} AND ${passedOverRows(person)} ORDER BY t.event_id, t.id`,
+    },
+    {
+      name: 'suppressions',
+      query: sql`
+        SELECT t.*, encode(t.address_hash, 'hex') AS address_hash FROM suppressions t
+        WHERE t.environment_id = ${environmentId} AND ${suppressionRows(person)} ORDER BY t.id`,
     },
     {
       name: 'audit_log',

@@ -49,7 +49,7 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
   checkEnvelope(mail, tools)
   const pool = await tools.keep(() => open(server, tools))
   try {
-    const refused = await pool.send(mail, tools.timeoutMs)
+    const refused = await tools.start(() => pool.send(mail, tools.timeoutMs))
     return {
       providerMessageId: mail.messageId,
       ...(refused.length === 0 ? {} : { refusedRecipients: refused }),

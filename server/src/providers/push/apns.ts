@@ -82,12 +82,13 @@ export const apns = pushProvider({
       seconds: tokenSeconds,
     })
     return withToken(tools, 'token', makeToken, async (token) => {
-      const answer = await connection.post({
+      const request = {
         path: `/3/device/${encodeURIComponent(message.target)}${search === '' ? '' : `?${search}`}`,
         headers: { ...headersOf(body, message), authorization: `bearer ${token}`, ...headers },
         body: JSON.stringify(contentOf(body)),
         timeoutMs: tools.timeoutMs,
-      })
+      }
+      const answer = await tools.start(() => connection.post(request))
       tools.accept(host, answer)
       return { providerMessageId: answer.headers['apns-id'] }
     })

@@ -12,6 +12,7 @@ import type { Delivery } from '../../providers/delivery.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Translator } from '../../render/translations.ts'
 import type { RunFacts } from './step-run.ts'
+import type { SuppressionGate } from './suppression.ts'
 
 /** Metrics of provider calls. */
 export interface CallMeter {
@@ -115,6 +116,7 @@ export interface CallTools extends StepPorts {
   http: Pick<HttpClient, 'exchange' | 'post'>
   delivery: Pick<Delivery, 'send'>
   circuits: Circuits
+  gate: SuppressionGate
   health: Witness
   clock: { now(): Date }
   /** A random number for a wait: at least 0, less than 1. */

@@ -14,6 +14,7 @@ export type Reason =
   | 'canceled_by_user'
   | 'previous_step_failed'
   | 'subscriber_gone'
+  | 'suppressed'
   // The subscriber cannot be reached this way.
   | 'missing_email'
   | 'missing_phone'
@@ -84,6 +85,7 @@ const lines = {
   filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
   filtered_by_subscriberGlobal: ['Step filtered by subscriber global preferences', 'Success'],
   filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
+  suppressed: ['The recipient is on the suppression list', 'Success'],
   severity_overridden: ['Severity for the message was overridden', 'Pending'],
   topic_preference: ['Topic subscription preference evaluated', 'Pending'],
   digest_files_left: ['Files of other events of the digest are not attached', 'Warning'],

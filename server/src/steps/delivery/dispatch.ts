@@ -8,9 +8,11 @@ import type { CallTools, ChanceOf, CircuitKey, Refusal } from '../contract/call-
 import type { NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
+import type { HeldBack, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { openIntegration, selected } from './integration-choice.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
+import { recipientsOf, withoutRecipients } from './recipients.ts'
 import { sandboxFor } from './sandbox.ts'
 
 export interface Destination {
@@ -161,6 +163,13 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
 const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
+/** Nothing was sent, because of these entries of the suppression list. */
+interface Withheld {
+  heldBack: HeldBack[]
+  /** Whether other recipients are left. */
+  isLeft: boolean
+}
+
 type Taken = Omit<SendResult, 'providerMessageId'> & { id: string; exchange?: Exchange }
 
 /** An answer that says something about the integration, not about this one message or the network. */
@@ -185,6 +194,8 @@ class Attempt {
   readonly #among: Destination[]
   readonly progress: Progress
   readonly details: Detail[] = []
+  /** Addresses on the suppression list. */
+  readonly #heldBack = new Set<string>()
 
   constructor(
     of: StepRun,
@@ -272,6 +283,7 @@ class Attempt {
       throw error
     }
     const { progress } = this
+    const before = { calls: progress.calls, callsHere: progress.callsHere, tried: [...progress.tried] }
     progress.calls += 1
     progress.callsHere += 1
     progress.waits = 0
@@ -281,6 +293,11 @@ class Attempt {
       this.#tools.meter?.called(integration.provider_id, outcome, (performance.now() - began) / 1000)
     try {
       const result = await this.#send(integration)
+      if ('heldBack' in result) {
+        pass.release()
+        Object.assign(progress, before)
+        return this.#holdBack(result)
+      }
       pass.succeed()
       this.#tools.health.sent(this.#keyOf(integration))
       count('sent')
@@ -308,19 +325,44 @@ class Attempt {
     }
   }
 
-  async #send(integration: IntegrationRow): Promise<Taken> {
+  /** One call, unless somebody it would reach is on the suppression list. */
+  async #send(integration: IntegrationRow): Promise<Taken | Withheld> {
     const { delivery, secrets } = this.#tools
     const provider = deliveryProvider(integration.provider_id)
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })
-    const message = await this.#destination.message(integration, this.progress.calls)
+    const whole = await this.#destination.message(integration, this.progress.calls)
+    const message = withoutRecipients(whole, this.#heldBack)
+    if (!message) return { heldBack: [], isLeft: false }
+    let heldBack: HeldBack[] | undefined
     const opened = {
       sandbox: sandboxFor(this.#of, this.#tools),
       isDevelopment: this.#of.run.environment.type === 'dev',
       storesContent: this.#tools.storesContent,
+      start: async <T>(request: () => Promise<T>): Promise<T> => {
+        const passed = await this.#tools.gate.pass(senderOf(this.#of), recipientsOf(message), request)
+        if ('started' in passed) return passed.started
+        heldBack = passed.heldBack
+        throw new DeliveryError('held_back')
+      },
       ...openIntegration(integration, secrets),
     }
-    const { providerMessageId: id, ...more } = await delivery.send(provider, opened, message)
-    return { id, ...more }
+    try {
+      const { providerMessageId: id, ...more } = await delivery.send(provider, opened, message)
+      return { id, ...more }
+    } catch (error) {
+      if (heldBack === undefined) throw error
+      for (const { address } of heldBack) this.#heldBack.add(address)
+      return { heldBack, isLeft: withoutRecipients(message, this.#heldBack) !== undefined }
+    }
+  }
+
+  /** @returns whether others are left to send it to */
+  #holdBack({ heldBack, isLeft }: Withheld): boolean {
+    const channel = this.#of.step.type
+    for (const { suppressionId, reason, scope, since } of heldBack)
+      this.#note(detail('suppressed', { channel, reason, scope, suppressionId, since: since.toISOString() }))
+    if (!isLeft) Object.assign(this.progress, { status: 'failed', reason: 'suppressed', error: 'suppressed' })
+    return isLeft
   }
 
   async #failed(integration: IntegrationRow, error: DeliveryError): Promise<boolean> {
@@ -450,6 +492,16 @@ function rawOf({ message, code, status, host, exchange }: DeliveryError) {
   }
 }
 
+const senderOf = ({ run }: StepRun): Sender => ({
+  environmentId: run.environment.id,
+  workflowId: run.workflow.identifier,
+  category: null,
+  messageClass: 'transactional',
+  isCritical: run.critical,
+})
+
+const isSuppressed = ({ status, reason }: Progress): boolean => status === 'failed' && reason === 'suppressed'
+
 /** The state of a stored message, from its destinations. */
 export function deliveredMessage(
   { progress }: Report,
@@ -458,10 +510,11 @@ export function deliveredMessage(
 ): Pick<NewMessage, 'status' | 'provider_id' | 'integration_id' | 'identifier' | 'error_id' | 'error_text'> {
   const all = keys.flatMap((key) => progress[key] ?? [])
   const sent = all.find(({ status }) => status === 'sent')
-  const told = sent ?? all.find(({ status }) => status === 'waiting') ?? all[0]
+  const told =
+    sent ?? all.find(({ status }) => status === 'waiting') ?? all.find((each) => !isSuppressed(each)) ?? all[0]
   const failed = sent ? undefined : told
   return {
-    status: sent ? 'sent' : told?.status === 'failed' ? 'error' : 'warning',
+    status: sent ? 'sent' : told?.status === 'failed' && !isSuppressed(told) ? 'error' : 'warning',
     provider_id: told?.providerId ?? null,
     integration_id: told?.integrationId ?? null,
     identifier: sent?.identifier ?? null,
@@ -490,13 +543,14 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
   }
   const delivery = { destinations: report.progress }
   if (report.retryAt) return { kind: 'retry', at: report.retryAt, delivery, ...common }
-  const failed = all.find(({ status }) => status === 'failed')
+  const failed = all.find((each) => each.status === 'failed' && !isSuppressed(each))
   const reason = failed?.reason ?? 'no_integration'
   // If all went well at once, the messages say enough.
   const isTelling = report.isContinued || all.some(({ calls, status }) => calls > 1 || status === 'failed')
   const kept = isTelling ? { delivery } : {}
   if (all.some(({ status }) => status === 'sent'))
     return { kind: 'done', ...common, ...kept, ...(failed ? { reason } : {}) }
+  if (!failed && all.some(isSuppressed)) return { kind: 'skip', ...common, ...kept, reason: 'suppressed' }
   if (skipped)
     return { kind: 'skip', ...common, ...kept, details: [...common.details, skipped.line], reason: skipped.reason }
   return {

@@ -1,0 +1,176 @@
+// The suppression list: adds entries in one order with the calls to their addresses, finds and removes them.
+import { CompiledQuery, type Selectable, sql } from 'kysely'
+import { type AddressChannel, hashOfAddress, lockOfHash } from '../core/addresses.ts'
+import type { Db, Tx } from '../core/database.ts'
+import { newId } from '../core/ids.ts'
+import type { SuppressionTable } from '../core/tables.ts'
+import { type NewEvent, tell } from './webhook-events.ts'
+
+export type SuppressionRow = Selectable<SuppressionTable>
+
+export const suppressionReasons = ['hard_bounce', 'soft_bounces', 'complaint', 'unsubscribe', 'manual', 'stop'] as const
+export type SuppressionReason = (typeof suppressionReasons)[number]
+
+export const scopeTypes = ['all', 'commercial', 'workflow', 'category'] as const
+export type ScopeType = (typeof scopeTypes)[number]
+
+export const suppressionSources = [
+  'header',
+  'page',
+  'mailto',
+  'provider',
+  'dsn',
+  'feedback',
+  'sms',
+  'api',
+  'import',
+  'dashboard',
+] as const
+export type SuppressionSource = (typeof suppressionSources)[number]
+
+export interface NewSuppression {
+  channel: AddressChannel
+  /** In the compared form; null if only its hash is known. */
+  address: string | null
+  addressHash: Buffer
+  reason: SuppressionReason
+  scope: ScopeType
+  scopeId?: string
+  exceptions?: string[]
+  source: SuppressionSource
+  subscriberId?: string | null
+  integrationId?: string | null
+  messageId?: string | null
+  note?: string | null
+  expiresAt?: Date | null
+}
+
+export interface AddedSuppression {
+  row: SuppressionRow
+  isNew: boolean
+}
+
+/** What the list knows about an address that is given: its compared form and hash. */
+export const ofAddress = (compared: string): Pick<NewSuppression, 'address' | 'addressHash'> => ({
+  address: compared,
+  addressHash: hashOfAddress(compared),
+})
+
+/**
+ * Adds entries in the caller's transaction. First it waits, for two seconds at most, until no call to these addresses is about
+ * to start; so when the transaction is committed, none will. An entry that exists keeps its id, the later end (null is the
+ * latest), and only the exceptions that both have. One that had expired begins anew.
+ * @returns one for each, in their order
+ */
+export async function addSuppressions(
+  tx: Tx,
+  environmentId: string,
+  entries: NewSuppression[],
+  now: Date,
+): Promise<AddedSuppression[]> {
+  if (entries.length === 0) return []
+  const keys = entries.map(keyOf)
+  // One statement must not touch a row twice.
+  const once = new Map(entries.map((entry, index) => [keys[index] ?? '', entry]))
+  const locks = [...new Set(entries.map(({ addressHash }) => lockOfHash(addressHash)))]
+  await tx.executeQuery(CompiledQuery.raw('SELECT hold_suppressed($1::bigint[])', [locks]))
+  const rows = [...once.values()].map((entry) => ({
+    id: newId(now),
+    channel: entry.channel,
+    address_hash: `\\x${entry.addressHash.toString('hex')}`,
+    address: entry.address,
+    reason: entry.reason,
+    scope: entry.scope,
+    scope_id: entry.scopeId ?? '',
+    exceptions: entry.exceptions ?? [],
+    source: entry.source,
+    subscriber_id: entry.subscriberId ?? null,
+    integration_id: entry.integrationId ?? null,
+    message_id: entry.messageId ?? null,
+    note: entry.note ?? null,
+    expires_at: entry.expiresAt ?? null,
+  }))
+  const given = sql`json_to_recordset(${JSON.stringify(rows)}::json) AS r (id text, channel text, address_hash bytea,
+    address text, reason text, scope text, scope_id text, exceptions text[], source text, subscriber_id text,
+    integration_id text, message_id text, note text, expires_at timestamptz)`
+  await sql`
+    DELETE FROM suppressions s USING ${given}
+    WHERE s.environment_id = ${environmentId} AND s.address_hash = r.address_hash AND s.channel = r.channel
+      AND s.reason = r.reason AND s.scope = r.scope AND s.scope_id = r.scope_id AND s.expires_at <= ${now}`.execute(tx)
+  const { rows: stored } = await sql<SuppressionRow & { is_new: boolean }>`
+    INSERT INTO suppressions AS s (environment_id, id, channel, address_hash, address, reason, scope, scope_id, exceptions,
+      source, subscriber_id, integration_id, message_id, note, expires_at, created_at, updated_at)
+    SELECT ${environmentId}, r.id, r.channel, r.address_hash, r.address, r.reason, r.scope, r.scope_id, r.exceptions,
+      r.source, r.subscriber_id, r.integration_id, r.message_id, r.note, r.expires_at, ${now}, ${now}
+    FROM ${given} ORDER BY r.address_hash, r.channel, r.reason, r.scope, r.scope_id
+    ON CONFLICT (environment_id, address_hash, channel, reason, scope, scope_id) DO UPDATE SET
+      expires_at = CASE WHEN s.expires_at IS NULL OR excluded.expires_at IS NULL THEN NULL
+                   ELSE greatest(s.expires_at, excluded.expires_at) END,
+      exceptions = ARRAY(SELECT unnest(s.exceptions) INTERSECT SELECT unnest(excluded.exceptions) ORDER BY 1),
+      address = coalesce(s.address, excluded.address), subscriber_id = coalesce(s.subscriber_id, excluded.subscriber_id),
+      note = coalesce(excluded.note, s.note), updated_at = excluded.updated_at
+    RETURNING s.*, s.id = ANY (${rows.map(({ id }) => id)}::text[]) AS is_new`.execute(tx)
+  const byKey = new Map(stored.map(({ is_new: isNew, ...row }) => [keyOfRow(row), { row, isNew }]))
+  const added = keys.map((key) => byKey.get(key)).filter((each) => each !== undefined)
+  const created = [...byKey.values()].filter(({ isNew }) => isNew).map(({ row }) => eventOf('suppression.created', row))
+  await tell(tx, environmentId, created, now)
+  return added
+}
+
+/** Removes entries and tells of it. @returns those that were there */
+export async function removeSuppressions(
+  tx: Tx,
+  environmentId: string,
+  ids: string[],
+  now: Date,
+): Promise<SuppressionRow[]> {
+  const removed = await tx
+    .deleteFrom('suppressions')
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', sql<string>`ANY (${ids}::text[])`)
+    .returningAll()
+    .execute()
+  await tell(
+    tx,
+    environmentId,
+    removed.map((row) => eventOf('suppression.removed', row)),
+    now,
+  )
+  return removed
+}
+
+export function findSuppression(db: Db | Tx, environmentId: string, id: string): Promise<SuppressionRow | undefined> {
+  return db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** All entries about an address that are in force. */
+export function suppressionsOf(
+  db: Db | Tx,
+  environmentId: string,
+  { channel, addressHash }: Pick<NewSuppression, 'channel' | 'addressHash'>,
+  now: Date,
+): Promise<SuppressionRow[]> {
+  return db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('address_hash', '=', addressHash)
+    .where('channel', '=', channel)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .execute()
+}
+
+function eventOf(type: 'suppression.created' | 'suppression.removed', row: SuppressionRow): NewEvent {
+  const object = { ...row, address_hash: row.address_hash.toString('hex') }
+  return { type, object, subscriberId: row.subscriber_id ?? undefined }
+}
+
+const keyOf = ({ addressHash, channel, reason, scope, scopeId = '' }: NewSuppression) =>
+  [addressHash.toString('hex'), channel, reason, scope, scopeId].join(' ')
+const keyOfRow = (row: SuppressionRow) =>
+  [row.address_hash.toString('hex'), row.channel, row.reason, row.scope, row.scope_id].join(' ')
