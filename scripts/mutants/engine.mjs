@@ -145,17 +145,17 @@ export const engine = {
   'server/src/engine/runs/begun-calls.ts': [
     {
       breaks: 'a worker that stops goes on to begin calls',
-      from: 'if (this.#isStopping) throw new NotBegun()',
+      from: 'if (this.#isStopping && holder === this.#holder) throw new NotBegun()',
       to: '',
     },
     {
       breaks: 'a worker that was taken for dead begins what it took before',
-      from: 'if (holder?.isRenounced) throw new Renounced()',
-      to: '',
+      from: 'filter(({ holder }) => holder === current)',
+      to: 'filter(() => true)',
     },
     {
       breaks: 'a worker that is no longer listed begins calls',
-      from: 'if (rowCount === 0) throw new Renounced()',
+      from: 'rowCount === 0 || ',
       to: '',
     },
     {

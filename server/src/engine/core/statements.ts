@@ -292,12 +292,18 @@ export const loadRuns = statement(
    WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) ORDER BY n.id`,
 )
 
+/** Names a worker's row in the list. One that was taken for dead and is back has another row. */
+export const listingOf = (worker: string) => `${worker}.xmin::text || ' ' || ${worker}.pool_id`
+
 /**
  * Whether this worker is still listed. One that was taken for dead is not: others have its calls. The lock makes whoever is
  * about to take it for dead wait (`queue/presence.ts`). A null means that no worker runs.
  */
-const isListed = (worker: string) =>
-  `(${worker}::text IS NULL OR EXISTS (SELECT FROM workers w WHERE w.pool_id = ${worker}::text FOR KEY SHARE))`
+const isListed = (listing: string) =>
+  `(${listing}::text IS NULL OR EXISTS (SELECT FROM workers w WHERE ${listingOf('w')} = ${listing}::text FOR KEY SHARE))`
+
+/** Asked only where a worker found nothing to take. */
+export const findListing = statement('find_listing', `SELECT FROM workers w WHERE ${listingOf('w')} = $1::text`)
 
 /** Removes the groups of begun calls that have ended. */
 const removing = (place: { worker: number; ended: number }) => `gone AS (
@@ -520,9 +526,11 @@ const marking = (place: { worker: number; seq: number; calls: number; ended: num
  */
 export const holdCalls = statement(
   'hold_calls',
-  `WITH ${marking({ worker: 2, seq: 3, calls: 4, ended: 5 })}
+  `WITH listed AS MATERIALIZED (SELECT ${isListed('$6')} AS is_listed),
+     ${marking({ worker: 2, seq: 3, calls: 4, ended: 5 }, '(SELECT is_listed FROM listed)')}
    INSERT INTO graphile_worker._private_jobs (task_id, payload, max_attempts, attempts, locked_at, locked_by)
-   SELECT t.id, $1::json, 1000, 1, now(), $2 FROM graphile_worker._private_tasks t WHERE t.identifier = 'deliver'
+   SELECT t.id, $1::json, 1000, 1, now(), $2 FROM graphile_worker._private_tasks t, listed
+   WHERE t.identifier = 'deliver' AND is_listed
    RETURNING id::text, pg_current_xact_id()::xid::text AS row_version`,
 )
 /** Writes down which calls have begun (`engine/runs/begun-calls.ts`). */
@@ -535,25 +543,31 @@ export const dropCalls = statement(
   `DELETE FROM graphile_worker._private_jobs j USING ${rowsGiven('bigint', 'text')} AS t (id, worker)
    WHERE j.id = t.id AND j.locked_by = t.worker`,
 )
-/** The calls that these workers have taken. */
+/** The calls that these workers have taken, without those that another has taken since. */
 export const takenCalls = statement(
   'taken_calls',
   `SELECT c->>0 AS "environmentId", c->>1 AS id, (c->>2)::int AS position
-   FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by = ANY ($1::text[])`,
+   FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by = ANY ($1::text[])
+   EXCEPT SELECT c->>0, c->>1, (c->>2)::int
+   FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by <> ALL ($1::text[])`,
 )
 /**
- * Undoes the taking of these calls, except of those that have begun: $4 names the workers whose notes count. One that was taken
- * after a cut-off attempt ends with the line for that, $5; it goes back to what it was, so that the next attempt knows.
+ * Undoes the taking of these calls. $4 are the attempts that were not made; null if nobody knows, then those that are written
+ * down as begun are left alone. $6 is the listing of a worker that gives its own calls back: without it they belong to others. A
+ * call that was taken after a cut-off attempt ends with the line for that, $5; it goes back to what it was, so that the next
+ * attempt knows.
  */
 export const returnCalls = statement(
   'return_calls',
-  `WITH begun AS (SELECT unnest(b.calls) AS call FROM begun_calls b WHERE b.worker_id = ANY ($4::text[]))
+  `WITH begun AS (SELECT unnest(b.calls) AS call FROM begun_calls b)
    UPDATE jobs j SET attempts = j.attempts - 1,
      status = CASE WHEN j.details->-1->>'detail' = $5::text THEN 'running' ELSE 'queued' END,
      details = CASE WHEN j.details->-1->>'detail' = $5::text THEN j.details - (-1) ELSE j.details END
-   FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+   FROM ${rowsGiven('text', 'text', 'smallint', 'int')} AS t (environment_id, notification_id, position, attempts)
    WHERE j.environment_id = t.environment_id AND j.notification_id = t.notification_id AND j.position = t.position
-     AND j.status = 'running' AND NOT EXISTS (SELECT FROM begun b WHERE b.call = j.id || ' ' || j.attempts)`,
+     AND j.status = 'running' AND j.attempts = coalesce(t.attempts, j.attempts) AND ${isListed('$6')}
+     AND (t.attempts IS NOT NULL OR NOT EXISTS (SELECT FROM begun b WHERE b.call = j.id || ' ' || j.attempts))
+   RETURNING j.environment_id AS "environmentId", j.notification_id AS id, j.position`,
 )
 /** Lets any worker take the calls over. */
 export const releaseCalls = statement(

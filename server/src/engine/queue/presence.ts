@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { detail } from '../../steps/contract/outcome.ts'
-import { returnCalls, takenCalls } from '../core/statements.ts'
+import { listingOf, returnCalls, takenCalls } from '../core/statements.ts'
 import type { CallKey } from '../runs/deliver.ts'
 
 export interface Pace {
@@ -34,8 +34,8 @@ interface Surroundings {
   url: string
   log: Logger
   pace?: Pace
-  /** Called when this worker finds that it was taken for dead, before it is listed again. */
-  onTakenForDead?: () => void
+  /** Called when this worker is listed: at first, and again after it was taken for dead. Its new row is passed. */
+  onListed?: (listing: string) => void
 }
 
 /** For one pool of the queue's library; its jobs are locked with the pool's id. */
@@ -43,7 +43,7 @@ export class Presence {
   readonly #url: string
   readonly #log: Logger
   readonly #pace: Pace
-  readonly #onTakenForDead: () => void
+  readonly #onListed: (listing: string) => void
   readonly #leaving = new AbortController()
   /** Since when each other worker has been without its lock, as seen from here. */
   readonly #suspects = new Map<string, number>()
@@ -52,9 +52,9 @@ export class Presence {
   #wasShown = false
   #isShuttingDown = false
 
-  constructor({ url, log, pace = usualPace, onTakenForDead = () => undefined }: Surroundings) {
+  constructor({ url, log, pace = usualPace, onListed = () => undefined }: Surroundings) {
     this.#url = url
-    this.#onTakenForDead = onTakenForDead
+    this.#onListed = onListed
     this.#log = log
     this.#pace = pace
   }
@@ -110,12 +110,14 @@ export class Presence {
       await client.query(sessionSettings)
       // Waits until the server has noticed that our last connection is gone.
       await client.query(`SELECT pg_advisory_lock(${keyOf('$1')})`, [poolId])
-      const { rowCount } = await client.query('SELECT FROM workers WHERE pool_id = $1', [poolId])
-      if (this.#wasShown && rowCount === 0) {
-        this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
-        this.#onTakenForDead()
+      const { rows } = await client.query<{ listing: string }>(
+        `INSERT INTO workers AS w VALUES ($1) ON CONFLICT DO NOTHING RETURNING ${listingOf('w')} AS listing`,
+        [poolId],
+      )
+      if (rows[0]) {
+        if (this.#wasShown) this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
+        this.#onListed(rows[0].listing)
       }
-      await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
       this.#wasShown = true
       this.#gate.open()
       while (!over.aborted) {
@@ -173,9 +175,10 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
     taken.map((call) => call.environmentId),
     taken.map(({ id }) => id),
     taken.map((call) => call.position),
+    taken.map(() => null),
   ]
   if (taken.length > 0)
-    await client.query({ ...returnCalls, values: [...columns, ids, detail('outcome_unknown').detail] })
+    await client.query({ ...returnCalls, values: [...columns, detail('outcome_unknown').detail, null] })
   await client.query('DELETE FROM begun_calls WHERE worker_id = ANY ($1)', [ids])
   await client.query('SELECT graphile_worker.force_unlock_workers($1)', [ids])
   await client.query('DELETE FROM workers WHERE pool_id = ANY ($1)', [ids])

@@ -109,16 +109,18 @@ interface Run {
 }
 
 async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands }: Options): Promise<Run> {
-  const onTakenForDead = () => hands?.renounce()
-  const presence = new Presence({ url, log, onTakenForDead, ...(pace ? { pace } : {}) })
+  let poolId = ''
+  const onListed = (listing: string) => hands?.list({ id: poolId, listing })
+  const presence = new Presence({ url, log, onListed, ...(pace ? { pace } : {}) })
   const alarm = new Alarm()
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
   const timers: NodeJS.Timeout[] = []
   const events: WorkerEvents = new EventEmitter()
   const ending = new Ending(events)
   events.on('pool:create', ({ workerPool }) => {
-    presence.enter(workerPool.id)
-    hands?.open({ id: workerPool.id, isShown: () => presence.untilShown() === undefined })
+    poolId = workerPool.id
+    presence.enter(poolId)
+    hands?.open({ id: poolId, isShown: () => presence.untilShown() === undefined })
     alarm.start(pool, Object.keys(tasks), (count) => workerPool.nudge(count))
     for (const round of rounds) {
       void goRound(pool, round, log)
@@ -213,9 +215,24 @@ const forWaiting = (pool: pg.Pool, jobs: number): pg.Pool =>
       if (name === 'options') return { ...target.options, max: Math.max(target.options.max, jobs) }
       const member: unknown = Reflect.get(target, name)
       // The pool itself must keep its real size.
-      return typeof member === 'function' ? member.bind(target) : member
+      if (typeof member !== 'function') return member
+      if (name !== 'connect') return member.bind(target)
+      return (then?: Connected) => (then ? target.connect(releasedOnce(then)) : target.connect())
     },
   })
+
+type Connected = Parameters<pg.Pool['connect']>[0]
+
+/** The library gives a broken connection back a second time when it stops meanwhile, which would end the process. */
+const releasedOnce =
+  (then: Connected): Connected =>
+  (error, client, release) => {
+    let isReleased = false
+    then(error, client, (cause) => {
+      if (!isReleased) release(cause)
+      isReleased = true
+    })
+  }
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
 

@@ -3,8 +3,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
+import { listingOf, returnCalls, takenCalls } from '../core/statements.ts'
 import { Presence } from '../queue/presence.ts'
 import { BegunCalls, callName, NotBegun, Renounced } from './begun-calls.ts'
+import type { CallKey } from './deliver.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -21,10 +23,17 @@ beforeEach(async () => {
 
 /** Notes of a worker that is listed. */
 async function notesOf(workerId: string): Promise<BegunCalls> {
-  await server.database.pool.query('INSERT INTO workers VALUES ($1)', [workerId])
   const begun = new BegunCalls(server.database.pool)
-  begun.open(workerId)
+  await list(begun, workerId)
   return begun
+}
+
+async function list(begun: BegunCalls, id: string): Promise<void> {
+  const { rows } = await server.database.pool.query<{ listing: string }>(
+    `INSERT INTO workers AS w VALUES ($1) RETURNING ${listingOf('w')} AS listing`,
+    [id],
+  )
+  begun.list({ id, listing: rows[0]?.listing ?? '' })
 }
 
 /** As if this worker had taken the calls of these runs and died. @returns once another has noticed */
@@ -69,9 +78,9 @@ test('calls that were not begun are made as if nothing had happened; begun ones 
   expect(vendor.asked).toEqual([])
   const jobs = stories.map((run) => run.jobs[0]._id as string)
   const begun = await notesOf('dead')
-  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }), undefined)
+  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }), begun.holder)
   // Of an earlier attempt, which was refused: it says nothing about this one.
-  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }), undefined)
+  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }), begun.holder)
   await die('dead', ids)
   await server.database.pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
   await server.drain()
@@ -142,7 +151,7 @@ test('nothing begins while the worker stops, or while it cannot be written down'
   const begun = await notesOf('stopping')
   begun.stop()
   await expect(begun.begin('a 1', begun.holder)).rejects.toBeInstanceOf(NotBegun)
-  begun.open('stopping')
+  begun.open()
   await begun.begin('a 1', begun.holder)
   const broken = { query: () => Promise.reject(new Error('no such table')) }
   const failing = new BegunCalls(broken as unknown as ConstructorParameters<typeof BegunCalls>[0])
@@ -154,13 +163,60 @@ test('a worker that was taken for dead begins nothing that it took before', asyn
   const { holder } = begun
   await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'paused'")
   await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
-  // It is back.
-  begun.renounce()
-  await server.database.pool.query("INSERT INTO workers VALUES ('paused')")
+  // It is back. What it is about to begin meanwhile is not begun either.
+  const waiting = expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
+  await list(begun, 'paused')
+  await waiting
   await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
   await begun.begin('b 1', begun.holder)
   const { rows } = await server.database.pool.query("SELECT calls FROM begun_calls WHERE worker_id = 'paused'")
   expect(rows).toEqual([{ calls: ['b 1'] }])
+})
+
+test('what another worker has taken since is left to it', async () => {
+  const { pool } = server.database
+  const ids = await started(2)
+  const runs = await Promise.all(ids.map((id) => runOf(api, id)))
+  const keys = runs.map(({ _id }) => [api.environmentId, _id as string, 0] as const)
+  const [begunJob = '', takenJob = ''] = runs.map(({ jobs }) => jobs[0]._id as string)
+  await pool.query("UPDATE jobs SET status = 'running', attempts = 2 WHERE id = ANY ($1)", [[begunJob, takenJob]])
+  await pool.query("UPDATE graphile_worker._private_jobs SET locked_by = 'gone', locked_at = now()")
+  // One has begun the first call, another has a job of the queue for the second.
+  const next = await notesOf('next')
+  await next.begin(callName({ id: begunJob, attempts: 2 }), next.holder)
+  const { rows: added } = await pool.query<{ id: string }>("SELECT id FROM graphile_worker.add_job('deliver', $1)", [
+    { calls: [keys[1]] },
+  ])
+  await pool.query("UPDATE graphile_worker._private_jobs SET locked_by = 'other', locked_at = now() WHERE id = $1", [
+    added[0]?.id,
+  ])
+  const { rows: taken } = await pool.query<CallKey>({ ...takenCalls, values: [['gone']] })
+  expect(taken.map(({ id }) => id)).toEqual([keys[0]?.[1]])
+  const giveBack = async (key: (typeof keys)[number] | undefined, attempts: number | null, listing: string | null) => {
+    const values = [...(key ?? []).map((part) => [part]), [attempts], unknown, listing]
+    return (await pool.query({ ...returnCalls, values })).rowCount
+  }
+  expect(await giveBack(keys[0], null, null)).toBe(0)
+  // Whoever gives its own calls back names its attempt, and is listed.
+  expect(await giveBack(keys[1], 1, next.holder?.listing ?? '')).toBe(0)
+  expect(await giveBack(keys[1], 2, '0 gone')).toBe(0)
+  expect(await giveBack(keys[1], 2, next.holder?.listing ?? '')).toBe(1)
+  await pool.query('DELETE FROM graphile_worker._private_jobs')
+})
+
+test('a job of the queue stays when the worker that has it was taken for dead', async () => {
+  const [id = ''] = await started(1)
+  const other = await server.startAnother()
+  other.engine.hands.list({ id: 'gone', listing: '0 gone' })
+  await other.drain().catch(() => undefined)
+  const left = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'deliver'"
+  expect((await server.database.pool.query(left)).rowCount).toBe(1)
+  expect(vendor.asked).toEqual([])
+  await server.database.pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
+  await server.drain()
+  const [story = ''] = storyOf(await runOf(api, id))
+  expect(story).toContain('http_request completed')
+  expect(story).not.toContain(unknown)
 })
 
 test('a repeat that was not begun either is repeated again, and still knows', async () => {

@@ -26,16 +26,21 @@ const groupsToRemove = 32
 /** The name of a call: a step's later attempt is another call. */
 export const callName = ({ id, attempts }: Pick<JobState, 'id' | 'attempts'>): string => `${id} ${attempts}`
 
-/** The worker that calls are taken for. */
+/** The worker that calls are taken for. One that was taken for dead and is back is another holder: others have its calls. */
 export interface Holder {
   id: string
-  /** It was taken for dead: others have the calls that it took. */
-  isRenounced: boolean
+  /** Its row in the list of live workers, which no later row of the same worker equals (`isListed` in statements.ts). */
+  listing: string
+}
+
+interface Beginning {
+  call: string
+  holder: Holder | undefined
 }
 
 export class BegunCalls {
   readonly #pool: pg.Pool
-  readonly #marks: GroupCommit<string, BegunGroup>
+  readonly #marks: GroupCommit<Beginning, BegunGroup | undefined>
   #holder: Holder | undefined
   /** Until a worker runs, a name that nobody looks for. */
   readonly #nobody = randomUUID()
@@ -59,16 +64,14 @@ export class BegunCalls {
     return this.#holder
   }
 
-  open(workerId: string): void {
-    this.#holder = { id: workerId, isRenounced: false }
+  /** Calls may begin again, once a worker is listed. */
+  open(): void {
     this.#isStopping = false
   }
 
-  /** The worker was taken for dead, and is back: of the calls taken before, it must begin none. */
-  renounce(): void {
-    if (!this.#holder) return
-    this.#holder.isRenounced = true
-    this.#holder = { id: this.#holder.id, isRenounced: false }
+  /** A worker is listed. Of the calls taken before, none may begin: they have been released. */
+  list(holder: Holder): void {
+    this.#holder = holder
   }
 
   /** From now on no call begins: `begin` rejects with `NotBegun`. */
@@ -78,14 +81,15 @@ export class BegunCalls {
 
   /** Written down when this resolves; the request may go out. */
   async begin(call: string, holder: Holder | undefined): Promise<BegunGroup> {
-    if (holder?.isRenounced) throw new Renounced()
-    if (this.#isStopping) throw new NotBegun()
+    if (this.#isStopping && holder === this.#holder) throw new NotBegun()
+    let group: BegunGroup | undefined
     try {
-      return await untilReachable(() => this.#marks.add(call))
+      group = await untilReachable(() => this.#marks.add({ call, holder }))
     } catch (cause) {
-      if (cause instanceof Renounced) throw cause
       throw new NotBegun({ cause })
     }
+    if (!group) throw new Renounced()
+    return group
   }
 
   /**
@@ -127,12 +131,15 @@ export class BegunCalls {
     return this.#holder?.id ?? this.#nobody
   }
 
-  async #mark(calls: string[]): Promise<BegunGroup[]> {
+  /** @returns undefined for calls that belong to others */
+  async #mark(beginnings: Beginning[]): Promise<Array<BegunGroup | undefined>> {
+    const current = this.#holder
+    const calls = beginnings.filter(({ holder }) => holder === current).map(({ call }) => call)
+    if (calls.length === 0) return beginnings.map(() => undefined)
     const { group, ended } = this.#newGroup(calls.length)
-    const values = [this.#worker, group.seq, calls, ended, this.#holder?.id ?? null]
+    const values = [this.#worker, group.seq, calls, ended, current?.listing ?? null]
     const { rowCount } = await this.#pool.query({ ...markBegun, values })
-    if (rowCount === 0) throw new Renounced()
-    return calls.map(() => group)
+    return beginnings.map(({ holder }) => (rowCount === 0 || holder !== current ? undefined : group))
   }
 }
 

@@ -12,7 +12,7 @@ import type { Bridge } from '../core/bridge.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment } from '../core/memory.ts'
 import { untilReachable } from '../core/patience.ts'
-import { queueCalls, returnCalls, takeCalls } from '../core/statements.ts'
+import { findListing, queueCalls, returnCalls, takeCalls } from '../core/statements.ts'
 import { type BegunCalls, type BegunGroup, callName, type Holder, NotBegun, Renounced } from './begun-calls.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from './call.ts'
 import { asStored } from './compose.ts'
@@ -75,7 +75,7 @@ export class Deliveries {
   readonly #tools = new WeakMap<RememberedEnvironment, CallTools>()
   readonly #takes: GroupCommit<CallKey[], Taken[]>
   readonly #ends: GroupCommit<Ended, undefined>
-  readonly #returns: GroupCommit<CallKey, undefined>
+  readonly #returns: GroupCommit<Taken, undefined>
 
   constructor(parts: DeliverParts) {
     this.#parts = parts
@@ -90,7 +90,7 @@ export class Deliveries {
       mostSize: Number.POSITIVE_INFINITY,
       sizeOf: () => 1,
     })
-    this.#returns = new GroupCommit((keys) => this.#return(keys), isOutage, {
+    this.#returns = new GroupCommit((calls) => this.#return(calls), isOutage, {
       mostItems: mostCalls,
       mostSize: Number.POSITIVE_INFINITY,
       sizeOf: () => 1,
@@ -100,13 +100,12 @@ export class Deliveries {
   /** Each call ends as soon as it is answered; slow ones hold up no others. */
   async deliver(keys: CallKey[]): Promise<void> {
     const { begunCalls } = this.#parts
-    const { holder } = begunCalls
     const taken = await this.#takes.add(keys)
     const results = await Promise.allSettled(
       taken.map(async (call) => {
         const isReserved = call.group !== undefined
         try {
-          await this.#make(Object.assign(call, { holder }))
+          await this.#make(call)
         } finally {
           if (isReserved) begunCalls.release(1)
         }
@@ -129,6 +128,7 @@ export class Deliveries {
     await this.#make({ key, run, job, rowVersion, group, holder, isRepeated: false })
   }
 
+  /** Rejects with `Renounced` if the call belongs to others: their job of the queue must stay. */
   async #make(call: Taken): Promise<void> {
     const { tracing, begunCalls, log } = this.#parts
     try {
@@ -137,29 +137,32 @@ export class Deliveries {
       await untilReachable(() => this.#ends.add({ result, ...call }))
       if (call.group) begunCalls.end(call.group)
     } catch (error) {
-      if (error instanceof Renounced) return
       if (!(error instanceof NotBegun)) throw error
       if (error.cause !== undefined) {
         log.error({ err: error.cause }, 'a call could not be written down before it was made; trying again')
         await sleep(notBegunPauseMs)
       }
-      await untilReachable(() => this.#returns.add(call.key))
+      await untilReachable(() => this.#returns.add(call))
     }
   }
 
-  /** Puts taken calls back into the queue, for any worker. */
-  async #return(keys: CallKey[]): Promise<undefined[]> {
+  /** Puts taken calls back into the queue, for any worker; except those that others have taken from us. */
+  async #return(calls: Taken[]): Promise<undefined[]> {
+    const { holder } = this.#parts.begunCalls
+    const own = calls.filter((call) => call.holder === holder)
     const columns = [
-      keys.map(({ environmentId }) => environmentId),
-      keys.map(({ id }) => id),
-      keys.map(({ position }) => position),
+      own.map(({ key }) => key.environmentId),
+      own.map(({ key }) => key.id),
+      own.map(({ key }) => key.position),
+      own.map(({ job }) => job.attempts),
     ]
-    const payload = { calls: keys.map(({ environmentId, id, position }) => [environmentId, id, position]) }
     await inTransaction(this.#parts.pool, async (transaction) => {
-      await transaction.run(returnCalls, [...columns, [], detail('outcome_unknown').detail])
-      await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
+      const values = [...columns, detail('outcome_unknown').detail, holder?.listing ?? null]
+      const returned = await transaction.run<CallKey>(returnCalls, values)
+      const payload = { calls: returned.map(({ environmentId, id, position }) => [environmentId, id, position]) }
+      if (returned.length > 0) await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
     })
-    return keys.map(() => undefined)
+    return calls.map(() => undefined)
   }
 
   /** Skips steps that wait for a retry, have ended or were canceled. */
@@ -192,15 +195,18 @@ export class Deliveries {
     const now = clock.now()
     const unknown = storedLine(detail('outcome_unknown'), now)
     const by = autoCommit(pool)
+    const { holder } = begunCalls
     const rows = await by.run<TakenRow>(takeCalls, [
       keys.map(({ environmentId }) => environmentId),
       keys.map(({ id }) => id),
       keys.map(({ position }) => position),
       now,
       JSON.stringify([unknown]),
-      begunCalls.holder?.id ?? null,
+      holder?.listing ?? null,
       ...marks,
     ])
+    // Ending as if all were done would remove a job that others need.
+    if (rows.length === 0 && holder && (await by.run(findListing, [holder.listing])).length === 0) throw new Renounced()
     // From here on, giving up would make these look like calls that were cut off.
     const found = await untilReachable(() => runsOf(by, memory, rows, now))
     const runs = new Map(found.map((run) => [run.id, run]))
@@ -215,7 +221,7 @@ export class Deliveries {
         if (isRepeated) job.details.push(unknown)
         Object.assign(job, { status: 'running', attempts, storedDetails: job.details.length })
         const key = { environmentId: run.environment.id, id, position }
-        calls.set(nameOf(key), { key, run, job, isRepeated, rowVersion, isBegun })
+        calls.set(nameOf(key), { key, run, job, isRepeated, rowVersion, isBegun, holder })
       }
     }
     return calls

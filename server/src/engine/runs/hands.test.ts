@@ -207,6 +207,27 @@ test('a call whose end cannot be recorded is left to the queue', async () => {
   expect(rows).toEqual([{ locked_by: null, is_available: true }])
 })
 
+test('calls of a worker that was taken for dead meanwhile go to the queue, as if never taken', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  const { hands, called } = ownHands()
+  hands.list({ id: 'gone', listing: '0 gone' })
+  const before = hands.room(false)
+  const transactionId = await trigger(api, 'w', 'ada')
+  await isOver(transactionId)
+  const { _id, jobs } = await runOf(api, transactionId)
+  await server.database.pool.query("UPDATE jobs SET status = 'running', attempts = 1 WHERE id = $1", [jobs[0]._id])
+  await inTransaction(server.database.pool, async (transaction) =>
+    hands.hold(transaction, [{ run: runWith(_id as string), position: 0 }])(),
+  )
+  expect([called, await heldJobs(), hands.room(false)]).toEqual([[], [], before])
+  const { rows } = await server.database.pool.query('SELECT status, attempts FROM jobs WHERE id = $1', [jobs[0]._id])
+  expect(rows).toEqual([{ status: 'queued', attempts: 0 }])
+  await server.database.pool.query(
+    "DELETE FROM graphile_worker._private_jobs WHERE payload::text LIKE '%' || $1 || '%'",
+    [_id],
+  )
+})
+
 test('a busy environment leaves slots for others; without a visible worker no calls are held', async () => {
   const ends: Array<() => void> = []
   const { hands } = ownHands(() => new Promise((resolve) => ends.push(resolve)))

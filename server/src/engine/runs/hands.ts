@@ -5,11 +5,13 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
+import { detail } from '../../steps/contract/outcome.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
-import { dropCalls, holdCalls, releaseCalls } from '../core/statements.ts'
-import { type BegunCalls, type BegunGroup, callName, type Holder } from './begun-calls.ts'
+import { dropCalls, holdCalls, queueCalls, releaseCalls, returnCalls } from '../core/statements.ts'
+import { type BegunCalls, type BegunGroup, callName, type Holder, Renounced } from './begun-calls.ts'
 import type { RunState } from './run.ts'
+import { priorities } from './store.ts'
 
 /** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
 const mostHeld = 1_024
@@ -80,12 +82,12 @@ export class Hands {
   /** From now on calls can be held in this worker's name. */
   open(holder: Shown): void {
     this.#holder = holder
-    this.#surroundings.begunCalls.open(holder.id)
+    this.#surroundings.begunCalls.open()
   }
 
-  /** The worker was taken for dead, and is back. */
-  renounce(): void {
-    this.#surroundings.begunCalls.renounce()
+  /** The worker is listed: at first, or again after it was taken for dead. */
+  list(holder: Holder): void {
+    this.#surroundings.begunCalls.list(holder)
   }
 
   /** Takes no more calls, and begins none: those that wait for a slot go back to the queue. @returns once none is held */
@@ -107,7 +109,8 @@ export class Hands {
   }
 
   /**
-   * Reserves slots for calls whose steps are about to be stored as running, and makes the calls once that is committed.
+   * Reserves slots for calls whose steps are about to be stored as running, and makes the calls once that is committed. If the
+   * worker was taken for dead meanwhile, they go to the queue.
    * @returns writes the job that holds them; to be called before the commit
    */
   hold(transaction: Transaction, calls: HeldCalls['calls']): () => Promise<void> {
@@ -119,15 +122,32 @@ export class Hands {
     this.#held += calls.length
     this.#open += 1
     let held: HeldCalls | undefined
-    transaction.afterCommit(() => void this.#make(held as HeldCalls))
+    const letAllGo = () => {
+      begunCalls.keep(group, 0)
+      this.#letGo(calls.length, 0)
+      this.#end()
+    }
+    transaction.afterCommit(() => void (held ? this.#make(held) : letAllGo()))
     transaction.afterFailure(() => void this.#settle(held, calls.length, count))
     return async () => {
       const keys = calls.map(({ run, position }) => [run.environment.id, run.id, position])
       const names = calls.slice(0, count).map(({ run, position }) => callName(jobOf(run, position)))
-      const values = [JSON.stringify({ calls: keys }), workerId, group.seq, names, ended]
+      const payload = JSON.stringify({ calls: keys })
+      const values = [payload, workerId, group.seq, names, ended, holder?.listing ?? null]
       const [row] = await transaction.run<HeldRow>(holdCalls, values)
-      if (!row) throw new Error('The queue has no task named deliver.')
-      held = { jobId: row.id, rowVersion: row.row_version, workerId, calls, holder, begun: { count, group } }
+      if (row) {
+        held = { jobId: row.id, rowVersion: row.row_version, workerId, calls, holder, begun: { count, group } }
+        return
+      }
+      await transaction.run(returnCalls, [
+        keys.map(([environmentId]) => environmentId),
+        keys.map(([, id]) => id),
+        keys.map(([, , position]) => position),
+        calls.map(({ run, position }) => jobOf(run, position).attempts),
+        detail('outcome_unknown').detail,
+        null,
+      ])
+      await transaction.run(queueCalls, [[payload], [priorities.single]])
     }
   }
 
@@ -143,17 +163,15 @@ export class Hands {
       }),
     )
     try {
-      const failure = results.find(({ status }) => status === 'rejected')
+      const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+      const failure = failures.find((reason) => !(reason instanceof Renounced))
       if (failure) {
         // Leave what could not be recorded to the queue, as if this process had died.
-        log.error(
-          { err: (failure as PromiseRejectedResult).reason as unknown },
-          'some calls could not be recorded; the queue will repeat them',
-        )
+        log.error({ err: failure }, 'some calls could not be recorded; the queue will repeat them')
         await untilReachable(() =>
           this.#surroundings.pool.query({ ...releaseCalls, values: [held.jobId, held.workerId] }),
         )
-      } else await untilReachable(() => this.#drops.add(held))
+      } else if (failures.length === 0) await untilReachable(() => this.#drops.add(held))
     } catch (error) {
       log.error({ err: error }, 'could not end a queue job; it is released when this process exits')
     }
