@@ -10,6 +10,7 @@ import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker, recordCircuits } from '../steps/delivery/circuit-breaker.ts'
 import { HealthRecords } from '../steps/delivery/integration-health.ts'
 import type { Tracing } from '../tracing.ts'
+import { Bell } from './core/bell.ts'
 import { Bridge } from './core/bridge.ts'
 import { FairShare } from './core/fair-share.ts'
 import { Memory } from './core/memory.ts'
@@ -53,6 +54,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
 export class Engine {
   /** For the worker that makes the calls, if this process has one. */
   readonly hands: Hands
+  /** Tells workers of new jobs. */
+  readonly bell: Bell
   readonly #parts: EngineParts
   readonly #triggers: Triggers
   readonly #deliveries: Deliveries
@@ -71,6 +74,7 @@ export class Engine {
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets }
     const begunCalls = new BegunCalls(pool)
+    this.bell = new Bell(pool)
     this.hands = new Hands({
       ...{ pool, log, begunCalls },
       call: ({ run, position }, of) => this.#deliveries.deliverHeld(run, position, of),
@@ -78,7 +82,7 @@ export class Engine {
     const statistics = new EarlyStatistics({ pool, log })
     this.#parts = {
       ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
-      ...{ shares: new FairShare(), wakes: new QueuedWakes() },
+      ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell },
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
@@ -195,6 +199,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.bell.silence()
     await this.#delivery.close()
   }
 }

@@ -178,6 +178,7 @@ export class Deliveries {
     await inTransaction(this.#parts.pool, async (transaction) => {
       await transaction.run(returnCalls, [...columns, [], detail('outcome_unknown').detail])
       await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
+      transaction.afterCommit(() => this.#parts.bell.ring('deliver', 1))
     })
     return keys.map(() => undefined)
   }
@@ -312,7 +313,7 @@ export class Deliveries {
     if (plain.size > 0) {
       try {
         const ends = [...plain.values()]
-        await storeEnds(autoCommit(this.#parts.pool), ends, { now, wakes: this.#parts.wakes })
+        await storeEnds(autoCommit(this.#parts.pool), ends, { now, wakes: this.#parts.wakes, bell: this.#parts.bell })
         for (const status of ['completed', 'error'] as const)
           this.#parts.meter?.ended(status, ends.filter(({ run }) => run.status === status).length)
       } catch (error) {
@@ -327,7 +328,7 @@ export class Deliveries {
 
   /** For calls whose runs continue, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    const { pool, memory, log, shares, hands, wakes, tracing, meter } = this.#parts
+    const { pool, memory, log, shares, hands, wakes, bell, tracing, meter } = this.#parts
     await inTransaction(pool, async (transaction) => {
       const keys = ended.map(({ key }) => key)
       const runs = await lockRuns(transaction, memory, keys, now)
@@ -341,7 +342,7 @@ export class Deliveries {
       await storeRuns(
         transaction,
         threads.map(({ run }) => run),
-        { now, priority: priorities.single, shares, hands, wakes, tracing, meter },
+        { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter },
       )
     })
   }
