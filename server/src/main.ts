@@ -165,7 +165,7 @@ export async function startService(
         [others, jobsAtOnce, { schedule }],
         [{ deliver }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const) {
-        workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log }))
+        workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log, bell: engine.bell }))
       }
     }
 

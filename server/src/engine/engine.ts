@@ -11,6 +11,7 @@ import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker } from '../steps/delivery/circuit-breaker.ts'
 import type { Tracing } from '../tracing.ts'
 import { Gate } from './consent/gate.ts'
+import { Bell } from './core/bell.ts'
 import { Bridge } from './core/bridge.ts'
 import { recordCircuits } from './core/circuit-records.ts'
 import { FairShare } from './core/fair-share.ts'
@@ -58,6 +59,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
 export class Engine {
   /** For the worker that makes the calls, if this process has one. */
   readonly hands: Hands
+  /** Tells workers of new jobs. */
+  readonly bell: Bell
   readonly #parts: EngineParts
   readonly #triggers: Triggers
   readonly #deliveries: Deliveries
@@ -76,6 +79,7 @@ export class Engine {
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets }
     const begunCalls = new BegunCalls(pool)
+    this.bell = new Bell(pool)
     this.hands = new Hands({
       ...{ pool, log, begunCalls },
       call: ({ run, position }, of) => this.#deliveries.deliverHeld(run, position, of),
@@ -83,7 +87,7 @@ export class Engine {
     const statistics = new EarlyStatistics({ pool, log })
     this.#parts = {
       ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
-      ...{ shares: new FairShare(), wakes: new QueuedWakes() },
+      ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell },
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
@@ -209,6 +213,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.bell.silence()
     await this.#delivery.close()
   }
 }

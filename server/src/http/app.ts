@@ -68,9 +68,15 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.setSerializerCompiler(({ schema }) => onFirstUse(() => serializerOf(schema)))
   app.setErrorHandler(answer)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) =>
-    parseBody(bytes),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+    let body: unknown
+    try {
+      body = parseBody(bytes)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done(null, body)
+  })
   await app.register(formbody, { parser: parseForm as (text: string) => Record<string, unknown> })
 
   if (tracing) registerTraces(app, tracing)
@@ -176,15 +182,16 @@ function onFirstUse<Argument, Result>(make: () => (argument: Argument) => Result
   }
 }
 
+/** In lower case, as they are sent: anything else is converted for each request. */
 const securityHeaders = {
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
   // The dashboard follows the pop-ups in which chat workspaces are connected.
-  'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'cross-origin-opener-policy': 'same-origin-allow-popups',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
 const json = 'application/json; charset=utf-8'

@@ -52,7 +52,7 @@ const accepting = (name: string, files = '') =>
   statement(
     name,
     `WITH ${acceptingParts(files)}, queued AS (
-     SELECT graphile_worker.add_job('start_runs', j.payload::json, max_attempts := 1000, priority := j.priority)
+     SELECT queue_job('start_runs', j.payload::json, j.priority)
      FROM unnest($20::text[], $21::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
    )
    SELECT ${acceptedOnes}, (SELECT count(*) FROM queued) AS queued`,
@@ -160,8 +160,7 @@ const insertTimers = (parameter: number) => `t AS (
 
 /** One job for all timers of a tenth of a second. Its delay counts from now, so that only the database's clock matters. */
 const wakesIn = (slots: number, delays: number) => `
-  SELECT graphile_worker.add_job('wake', '{}', run_at := now() + make_interval(secs => delay_ms / 1000.0),
-                                 job_key := 'wake ' || slot, max_attempts := 1000)
+  SELECT queue_job('wake', '{}', due_at := now() + make_interval(secs => delay_ms / 1000.0), job_key := 'wake ' || slot)
   FROM unnest($${slots}::text[], $${delays}::double precision[]) AS t (slot, delay_ms)`
 
 const newNotification = `environment_id text, id text, event_id text, transaction_id text, workflow_id text,
@@ -509,7 +508,7 @@ export const saveThrottles = statement(
 /** Queues calls for `engine/runs/deliver.ts`. */
 export const queueCalls = statement(
   'queue_calls',
-  `SELECT graphile_worker.add_job('deliver', payload::json, priority := priority, max_attempts := 1000)
+  `SELECT queue_job('deliver', payload::json, priority)
    FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
 /** Adds a group of begun calls, unless it is empty, and removes those that have ended. For a statement that begins with WITH. */
@@ -584,14 +583,12 @@ export const beginWalks = statement(
      SELECT environment_id, id, 0, 1, '' FROM unnest($1::text[], $2::text[]) AS t (environment_id, id)
      RETURNING environment_id, event_id, lane
    )
-   SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', environment_id, 'eventId', event_id, 'lane', lane),
-                                  priority := $3::smallint, max_attempts := 1000)
+   SELECT queue_job('fan_out', json_build_object('environmentId', environment_id, 'eventId', event_id, 'lane', lane), $3)
    FROM begun`,
 )
 export const queueWalks = statement(
   'queue_walks',
-  `SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', $1::text, 'eventId', $2::text, 'lane', lane),
-                                  priority := $4::smallint, max_attempts := 1000)
+  `SELECT queue_job('fan_out', json_build_object('environmentId', $1::text, 'eventId', $2::text, 'lane', lane), $4)
    FROM unnest($3::smallint[]) lane`,
 )
 

@@ -15,6 +15,7 @@ import {
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Database } from '../../db/core/database.ts'
+import type { Bell } from '../core/bell.ts'
 import type { Hands } from '../runs/hands.ts'
 import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
@@ -38,6 +39,8 @@ interface Options extends Pick<Database, 'url' | 'pool'> {
   pace?: Pace
   /** Calls made in this worker's name without passing through the queue. */
   hands?: Hands
+  /** Tells of jobs that this process has added. */
+  bell?: Bell
 }
 
 /** Rejects if the queue cannot be reached; a worker that fails later is restarted until it stays up. */
@@ -108,13 +111,14 @@ interface Run {
   presence: Presence
 }
 
-async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands }: Options): Promise<Run> {
+async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands, bell }: Options): Promise<Run> {
   let poolId = ''
   const onListed = (listing: string) => hands?.list({ id: poolId, listing })
   const presence = new Presence({ url, log, onListed, ...(pace ? { pace } : {}) })
   const alarm = new Alarm()
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
   const timers: NodeJS.Timeout[] = []
+  let leaveBell: (() => void) | undefined
   const events: WorkerEvents = new EventEmitter()
   const ending = new Ending(events)
   events.on('pool:create', ({ workerPool }) => {
@@ -122,6 +126,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     presence.enter(poolId)
     hands?.open({ id: poolId, isShown: () => presence.untilShown() === undefined })
     alarm.start(pool, Object.keys(tasks), (count) => workerPool.nudge(count))
+    leaveBell = bell?.join(Object.keys(tasks), (count) => workerPool.nudge(count))
     for (const round of rounds) {
       void goRound(pool, round, log)
       timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
@@ -131,6 +136,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     void hands?.close()
     presence.letPass()
     alarm.stop()
+    leaveBell?.()
     for (const timer of timers) clearInterval(timer)
   })
   const options: RunnerOptions = {

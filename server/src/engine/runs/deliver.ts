@@ -160,7 +160,9 @@ export class Deliveries {
       const values = [...columns, detail('outcome_unknown').detail, holder?.listing ?? null]
       const returned = await transaction.run<CallKey>(returnCalls, values)
       const payload = { calls: returned.map(({ environmentId, id, position }) => [environmentId, id, position]) }
-      if (returned.length > 0) await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
+      if (returned.length === 0) return
+      await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
+      transaction.afterCommit(() => this.#parts.bell.ring('deliver', 1))
     })
     return calls.map(() => undefined)
   }
@@ -276,7 +278,7 @@ export class Deliveries {
     if (plain.size > 0) {
       try {
         const ends = [...plain.values()]
-        await storeEnds(autoCommit(this.#parts.pool), ends, { now, wakes: this.#parts.wakes })
+        await storeEnds(autoCommit(this.#parts.pool), ends, { now, wakes: this.#parts.wakes, bell: this.#parts.bell })
         for (const status of ['completed', 'error'] as const)
           this.#parts.meter?.ended(status, ends.filter(({ run }) => run.status === status).length)
       } catch (error) {
@@ -291,7 +293,7 @@ export class Deliveries {
 
   /** For calls whose runs continue, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    const { pool, memory, log, shares, hands, wakes, tracing, meter } = this.#parts
+    const { pool, memory, log, shares, hands, wakes, bell, tracing, meter } = this.#parts
     await inTransaction(pool, async (transaction) => {
       const keys = ended.map(({ key }) => key)
       const runs = await lockRuns(transaction, memory, keys, now)
@@ -305,7 +307,7 @@ export class Deliveries {
       await storeRuns(
         transaction,
         threads.map(({ run }) => run),
-        { now, priority: priorities.single, shares, hands, wakes, tracing, meter },
+        { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter },
       )
     })
   }

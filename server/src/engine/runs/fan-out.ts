@@ -63,8 +63,8 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
       runs.map((run) => ({ run, progress: advance(run, now) })),
       { now, log: parts.log },
     )
-    const { tracing, meter, statistics } = parts
-    await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter })
+    const { tracing, meter, statistics, bell } = parts
+    await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter, bell })
     transaction.afterCommit(() => void statistics.note(runs.length, now))
     if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, now))
     const last = members.at(-1)
@@ -75,6 +75,7 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
     const going = walk.lanes === lanes ? [lane] : Array.from({ length: lanes }, (_, number) => number)
     await transaction.run(saveWalks, [environmentId, eventId, going, lanes, last.member_id])
     await transaction.run(queueWalks, [environmentId, eventId, going, priorities.many])
+    transaction.afterCommit(() => bell.ring('fan_out', going.length))
   })
 }
 

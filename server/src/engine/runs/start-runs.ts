@@ -12,6 +12,7 @@ import { applyChannels, type ChannelInput, type ChannelRequest } from '../../db/
 import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../../db/queries/subscribers.ts'
 import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
+import type { Bell } from '../core/bell.ts'
 import type { FairShare } from '../core/fair-share.ts'
 import type { Memory } from '../core/memory.ts'
 import type { Meter } from '../core/meter.ts'
@@ -48,6 +49,7 @@ export interface EngineParts {
   hands?: Hands | undefined
   wakes: QueuedWakes
   statistics: EarlyStatistics
+  bell: Bell
 }
 
 export type LockedEvent = EventRow & { revision: string }
@@ -83,17 +85,19 @@ export async function startEvents(
   events: LockedEvent[],
   now: Date,
 ): Promise<PreparedEvent[]> {
-  const { shares, hands, wakes } = parts
+  const { shares, hands, wakes, bell } = parts
   if (events.length === 0) return []
   const { prepared, runs } = await advanceEvents(transaction, parts, events, now)
-  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes })
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, bell })
   transaction.afterCommit(() => noteStarted(parts, prepared, runs, now))
   const wide = prepared.filter(({ row }) => isWide(row))
-  if (wide.length > 0)
+  if (wide.length > 0) {
     await transaction.run(beginWalks, [
       ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
       priorities.many,
     ])
+    transaction.afterCommit(() => bell.ring('fan_out', wide.length))
+  }
   return prepared
 }
 

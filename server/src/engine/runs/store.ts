@@ -7,6 +7,7 @@ import { storableJson } from '../../db/core/storable.ts'
 import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
+import type { Bell } from '../core/bell.ts'
 import type { FairShare } from '../core/fair-share.ts'
 import type { Meter } from '../core/meter.ts'
 import {
@@ -44,6 +45,8 @@ export interface Writing {
   /** Where calls need not wait for the queue. */
   hands?: Hands | undefined
   wakes?: QueuedWakes | undefined
+  /** Where workers need not look for new jobs by themselves. */
+  bell?: Bell | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
 }
@@ -72,13 +75,15 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap(timerRows)),
     ])
   await writeHeld?.()
-  if (calls.queued.length > 0)
+  if (calls.queued.length > 0) {
     await transaction.run(queueCalls, [
       calls.queued.map((job) => JSON.stringify({ calls: job.calls })),
       calls.queued.map(({ priority }) => priority),
     ])
+    transaction.afterCommit(() => writing.bell?.ring('deliver', calls.queued.length))
+  }
   const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
-  await queueWakeUps(transaction, due, now, writing.wakes)
+  await queueWakeUps(transaction, due, now, writing)
   transaction.afterCommit(() => noteStored(writing, runs, now))
 }
 
@@ -130,7 +135,7 @@ export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
 export async function storeEnds(
   by: Pick<Transaction, 'run'>,
   ends: PlainEnd[],
-  { now, wakes }: { now: Date; wakes: QueuedWakes },
+  { now, wakes, bell }: { now: Date; wakes: QueuedWakes; bell: Bell },
 ): Promise<void> {
   const rows = ends.flatMap(({ run, rowVersion }) =>
     run.jobs
@@ -162,6 +167,7 @@ export async function storeEnds(
   const { missing, commit } = wakes.missing(slotsOf(due, now))
   await by.run(endCallsForNow, [...values, [...missing.keys()], [...missing.values()]])
   commit()
+  if (missing.has('now')) bell.ring('wake', 1)
 }
 
 /** The webhook events for a run's messages, as far as endpoints subscribe to them. */
@@ -381,17 +387,19 @@ export async function queueWakeUps(
   transaction: Transaction,
   times: Date[],
   now: Date,
-  wakes: QueuedWakes = new QueuedWakes(),
+  { wakes = new QueuedWakes(), bell }: Pick<Writing, 'wakes' | 'bell'> = {},
 ): Promise<void> {
   const { missing, commit } = wakes.missing(slotsOf(times, now))
   if (missing.size === 0) return
   await transaction.run(queueWakes, [[...missing.keys()], [...missing.values()]])
   transaction.afterCommit(commit)
+  // Later ones have an alarm.
+  if (missing.has('now')) transaction.afterCommit(() => bell?.ring('wake', 1))
 }
 
 /** Queues wake-ups for what comes due soon, or was missed. @param find selects every `due_at` up to $1 */
 export async function queueComing(
-  { pool, clock, wakes }: { pool: pg.Pool; clock: { now(): Date }; wakes?: QueuedWakes },
+  { pool, clock, ...known }: { pool: pg.Pool; clock: { now(): Date } } & Pick<Writing, 'wakes' | 'bell'>,
   find: Statement,
 ): Promise<void> {
   const now = clock.now()
@@ -401,7 +409,7 @@ export async function queueComing(
       transaction,
       rows.map(({ due_at }) => due_at),
       now,
-      wakes,
+      known,
     )
   })
 }

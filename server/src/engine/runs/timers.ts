@@ -78,7 +78,7 @@ export async function wakeDue(parts: EngineParts): Promise<number> {
 }
 
 async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date, ...unknown[]]): Promise<TimerRow[]> {
-  const { pool, memory, log, shares, hands, wakes, tracing, meter } = parts
+  const { pool, memory, log, shares, hands, wakes, bell, tracing, meter } = parts
   const [now] = values
   return inTransaction(pool, async (transaction) => {
     const timers = await transaction.run<TimerRow>(take, values)
@@ -93,7 +93,7 @@ async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date,
     const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
     const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
     await settle(transaction, threads, { now, log })
-    const writing = { now, priority: priorities.single, shares, hands, wakes, tracing, meter }
+    const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter }
     await storeRuns(transaction, [...runs.values()], writing)
     return timers
   })

@@ -260,8 +260,9 @@ export class Triggers {
   async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
     const group = groupOf(triggers)
     const { statement, values } = this.#accepting(group, null)
-    const { pool } = this.#surroundings
+    const { pool, bell } = this.#surroundings
     const { rows } = await retryConflicts(() => pool.query<TakenRow>({ ...statement, values }))
+    bell.ring('start_runs', Number(rows[0]?.queued ?? 0))
     return this.#verdicts(triggers, takenOf(group, rows))
   }
 
@@ -361,6 +362,8 @@ interface TakenRow {
   fresh: number[]
   /** The ids of the first triggers with their transaction ids; null means all. */
   accepted: string[] | null
+  /** How many jobs were queued for them. */
+  queued?: string
 }
 
 interface Taken {
