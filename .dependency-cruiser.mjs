@@ -39,6 +39,7 @@ export const rooms = {
   'engine/feedback': ['engine/runs', 'engine/core'],
   'engine/runs': ['engine/core'],
   'engine/authoring': ['engine/core'],
+  'engine/definitions': ['engine/core'],
   'engine/retention': [],
   'engine/core': [],
   'steps/check': ['steps/kinds', 'steps/contract', 'steps/conditions', 'steps/json-schema'],

@@ -8143,6 +8143,10 @@ export interface Operations {
   }
   /** Create a workflow */
   'POST /v2/workflows': {
+    query?: {
+      /** If the identifier is taken: `error` answers 409 `workflow_exists`, `update` replaces that workflow, where absent fields get their defaults */
+      onConflict?: 'error' | 'update' | undefined
+    }
     body: {
       name: string
       workflowId: string
@@ -8207,6 +8211,30 @@ export interface Operations {
           } | null | undefined
         } | null | undefined
         workflow?: {
+          all?: {
+            enabled?: boolean | undefined
+            readOnly?: boolean | undefined
+          } | null | undefined
+          channels?: {
+            email?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            sms?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            in_app?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            chat?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            push?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+          } | null | undefined
+        } | null | undefined
+        /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+        default?: {
           all?: {
             enabled?: boolean | undefined
             readOnly?: boolean | undefined
@@ -8381,8 +8409,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** List workflows, without the content of their steps */
@@ -8599,8 +8629,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** Replace a workflow */
@@ -8608,6 +8640,10 @@ export interface Operations {
     path: {
       /** Identifier, slug or internal id */
       workflowId: string
+    }
+    query?: {
+      /** Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never replaced */
+      upsert?: boolean | undefined
     }
     body: {
       name: string
@@ -8640,7 +8676,8 @@ export interface Operations {
           controlValues?: Record<string, unknown> | null | undefined
         }> | null | undefined
       }>
-      preferences: {
+      /** Required, except with `upsert` */
+      preferences?: {
         user?: {
           all?: {
             enabled?: boolean | undefined
@@ -8687,10 +8724,34 @@ export interface Operations {
             } | null | undefined
           } | null | undefined
         } | null | undefined
-      }
-      /** Accepted and ignored: a workflow keeps its origin */
-      origin: 'svc-cloud' | 'svc-cloud-v1' | 'external'
-      /** Applied to code-first workflows only */
+        /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+        default?: {
+          all?: {
+            enabled?: boolean | undefined
+            readOnly?: boolean | undefined
+          } | null | undefined
+          channels?: {
+            email?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            sms?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            in_app?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            chat?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            push?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+          } | null | undefined
+        } | null | undefined
+      } | undefined
+      /** Required, except with `upsert`. Ignored: a workflow keeps its origin */
+      origin?: 'svc-cloud' | 'svc-cloud-v1' | 'external' | undefined
+      /** Applied to code-first workflows only. With `upsert` it must be the one in the path */
       workflowId?: string | null | undefined
       description?: string | null | undefined
       tags?: Array<string> | null | undefined
@@ -8850,8 +8911,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** Change the given fields of a workflow; null changes nothing */
@@ -9019,8 +9082,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** Delete a workflow with its translations and all preferences for it */
@@ -9192,8 +9257,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** Retrieve a step of a workflow */
@@ -9460,8 +9527,10 @@ export interface Operations {
             _id: string
           } | undefined
           lastTriggeredAt: string | null
-          /** Every save makes the next one */
+          /** Every save that changes something makes the next one */
           version: number
+          /** SHA-256 of the definition; the same definition has the same revision in every environment */
+          revision: string
         }
       } | undefined
     }
@@ -9624,8 +9693,10 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
     }
   }
   /** Create a layout; at first it only shows the content of the email */
@@ -9662,6 +9733,10 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
     }
   }
   /** List layouts, without their content */
@@ -9700,6 +9775,10 @@ export interface Operations {
             } | undefined
           }
         }
+        /** Every save that changes something makes the next one */
+        version: number
+        /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+        revision?: string | undefined
       }>
       totalCount: number
     }
@@ -9735,6 +9814,10 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
     }
   }
   /** Change a layout: its name and, if given, its content and whether it is translated */
@@ -9743,8 +9826,14 @@ export interface Operations {
       /** Identifier, slug or internal id */
       layoutId: string
     }
+    query?: {
+      /** Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never changed */
+      upsert?: boolean | undefined
+    }
     body: {
       name: string
+      /** With `upsert` it must be the one in the path; ignored otherwise */
+      layoutId?: string | null | undefined
       isTranslationEnabled?: boolean | undefined
       controlValues?: {
         email?: {
@@ -9778,6 +9867,10 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
     }
   }
   /** Delete a layout; emails that used it get the default layout */
@@ -9834,6 +9927,10 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
     }
   }
   /** Show a layout around a placeholder for the content of the email */

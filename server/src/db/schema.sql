@@ -485,6 +485,15 @@ CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btr
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
+CREATE TABLE layout_versions (
+  environment_id text COLLATE "C" NOT NULL,
+  layout_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  definition jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
+);
+
 CREATE TABLE layouts (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -496,6 +505,7 @@ CREATE TABLE layouts (
   updated_by text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
   CONSTRAINT layouts_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT layouts_environment_id_identifier_key UNIQUE (environment_id, identifier)
