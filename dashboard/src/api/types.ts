@@ -8413,6 +8413,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** List workflows, without the content of their steps */
@@ -8633,6 +8643,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Replace a workflow */
@@ -8915,6 +8935,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Change the given fields of a workflow; null changes nothing */
@@ -9086,6 +9116,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Delete a workflow with its translations and all preferences for it */
@@ -9261,6 +9301,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Retrieve a step of a workflow */
@@ -9531,6 +9581,16 @@ export interface Operations {
           version: number
           /** SHA-256 of the definition; the same definition has the same revision in every environment */
           revision: string
+          /** Where it is kept in files; absent if they did not push it */
+          files?: {
+            repository: string | null
+            commit: string | null
+            path: string | null
+            url: string | null
+            pushedAt: string
+            /** Whether something else changed it since */
+            drifted: boolean
+          } | undefined
         }
       } | undefined
     }
@@ -9697,6 +9757,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment */
       revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Create a layout; at first it only shows the content of the email */
@@ -9737,6 +9807,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
       revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** List layouts, without their content */
@@ -9779,6 +9859,16 @@ export interface Operations {
         version: number
         /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
         revision?: string | undefined
+        /** Where it is kept in files; absent if they did not push it */
+        files?: {
+          repository: string | null
+          commit: string | null
+          path: string | null
+          url: string | null
+          pushedAt: string
+          /** Whether something else changed it since */
+          drifted: boolean
+        } | undefined
       }>
       totalCount: number
     }
@@ -9818,6 +9908,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
       revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Change a layout: its name and, if given, its content and whether it is translated */
@@ -9871,6 +9971,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
       revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Delete a layout; emails that used it get the default layout */
@@ -9931,6 +10041,16 @@ export interface Operations {
       version: number
       /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
       revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Show a layout around a placeholder for the content of the email */
@@ -10094,6 +10214,190 @@ export interface Operations {
       message: string
       successful?: Array<string> | undefined
       failed?: Array<string> | undefined
+    }
+  }
+  /** Retrieve everything the environment defines, as files have it */
+  'GET /v2/definitions': {
+    query?: {
+      /** Separated by commas; default: all */
+      kinds?: string | undefined
+      /** Only these, separated by commas; at most 200 */
+      ids?: string | undefined
+    }
+    answer: {
+      format: number
+      environment: {
+        name: string
+        identifier: string
+      }
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+        revision: string
+        /** Null for kinds without history */
+        version: number | null
+        files: {
+          repository: string | null
+          commit: string | null
+          path: string | null
+          url: string | null
+          pushedAt: string
+          /** Whether something else changed it since */
+          drifted: boolean
+        } | null
+        definition: Record<string, unknown>
+      }>
+      passedOver: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        why: string
+      }>
+    }
+  }
+  /** Show what a push would change; nothing is written */
+  'POST /v2/definitions/plan': {
+    body: {
+      /** Where the files come from */
+      source?: {
+        repository?: string | null | undefined
+        commit?: string | null | undefined
+        url?: string | null | undefined
+        dirty?: boolean | null | undefined
+      } | null | undefined
+      /** Delete what files once pushed here, nobody changed since and the list no longer has */
+      prune?: boolean | undefined
+      /** Each kind once per id */
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
+        base?: string | null | undefined
+        /** The file */
+        path?: string | null | undefined
+        definition: Record<string, unknown>
+      }>
+    }
+    answer: {
+      changes: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        action: 'created' | 'updated' | 'deleted'
+        paths: Array<{
+          path: string
+          before: unknown
+          after: unknown
+        }>
+      }>
+      conflicts: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        base: string | null
+        current: {
+          /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+          revision: string
+          /** Null for kinds without history */
+          version: number | null
+          updatedAt: string | null
+          updatedBy: string | null
+        } | null
+        why: 'changed' | 'exists' | 'deleted' | 'code_first'
+      }>
+      issues: Array<{
+        kind: 'workflow'
+        id: string
+        stepId: string
+        path: string
+        issueType: string
+        message: string
+      }>
+      summary: {
+        created: number
+        updated: number
+        deleted: number
+        unchanged: number
+      }
+    }
+  }
+  /** Make the environment define what these files say: all of it, or nothing */
+  'POST /v2/definitions/push': {
+    body: {
+      /** Where the files come from */
+      source?: {
+        repository?: string | null | undefined
+        commit?: string | null | undefined
+        url?: string | null | undefined
+        dirty?: boolean | null | undefined
+      } | null | undefined
+      /** Delete what files once pushed here, nobody changed since and the list no longer has */
+      prune?: boolean | undefined
+      /** Each kind once per id */
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
+        base?: string | null | undefined
+        /** The file */
+        path?: string | null | undefined
+        definition: Record<string, unknown>
+      }>
+      /** Write nothing; the answer is the same, but for `applied` */
+      dryRun?: boolean | undefined
+    }
+    answer: {
+      applied: boolean
+      changes: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        action: 'created' | 'updated' | 'deleted'
+        /** Null for kinds without history */
+        version: number | null
+        /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+        revision: string | null
+      }>
+      issues: Array<{
+        kind: 'workflow'
+        id: string
+        stepId: string
+        path: string
+        issueType: string
+        message: string
+      }>
+      summary: {
+        created: number
+        updated: number
+        deleted: number
+        unchanged: number
+      }
+    }
+  }
+  /** Retrieve who may change what files own */
+  'GET /v2/definitions/settings': {
+    answer: {
+      /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */
+      edits: 'allow' | 'warn' | 'refuse'
+    }
+  }
+  /** Say who may change what files own */
+  'PATCH /v2/definitions/settings': {
+    body: {
+      edits?: 'allow' | 'warn' | 'refuse' | undefined
+    }
+    answer: {
+      /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */
+      edits: 'allow' | 'warn' | 'refuse'
+    }
+  }
+  /** Give up what files own; it stays as it is, and anybody may change it */
+  'POST /v2/definitions/release': {
+    body: {
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+      }>
+    }
+    answer: {
+      released: number
     }
   }
   /** Retrieve the settings of the organization */

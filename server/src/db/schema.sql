@@ -204,6 +204,20 @@ CREATE TABLE contexts (
 CREATE INDEX contexts_created ON public.contexts USING btree (environment_id, created_at, id);
 CREATE INDEX contexts_updated ON public.contexts USING btree (environment_id, updated_at, id);
 
+CREATE TABLE definition_files (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  revision text COLLATE "C" NOT NULL,
+  path text,
+  repository text,
+  commit text,
+  url text,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT definition_files_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text, 'translation'::text]))),
+  CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
+);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -266,6 +280,8 @@ CREATE TABLE environments (
   open_to_keys boolean,
   is_protected boolean DEFAULT false NOT NULL,
   is_open_to_automation boolean DEFAULT false NOT NULL,
+  definition_edits text DEFAULT 'warn'::text NOT NULL,
+  CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),

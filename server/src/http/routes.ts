@@ -8,6 +8,7 @@ import { triggerReport } from './activity/trigger-report.ts'
 import { layouts } from './content/layouts.ts'
 import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
+import { definitions } from './definitions/definitions.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
@@ -131,6 +132,7 @@ export const resources: Resource[] = [
   layouts,
   translations,
   translationFiles,
+  definitions,
   organizations,
   previews,
   bridges,

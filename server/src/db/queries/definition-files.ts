@@ -17,7 +17,9 @@ export async function listDefinitionFiles(
     .selectAll()
     .where('environment_id', '=', environmentId)
     .$if(only !== undefined, (query) =>
-      query.where('kind', '=', only?.kind ?? 'workflow').where('id', '=', sql<string>`ANY (${only?.ids ?? []}::text[])`),
+      query
+        .where('kind', '=', only?.kind ?? 'workflow')
+        .where('id', '=', sql<string>`ANY (${only?.ids ?? []}::text[])`),
     )
     .orderBy('kind')
     .orderBy('id')
@@ -60,5 +62,6 @@ export async function refuseOwned(tx: Tx, environmentId: string, kind: Definitio
     JOIN definition_files f ON f.environment_id = e.id AND f.kind = ${kind} AND f.id = ANY (${ids}::text[])
     WHERE e.id = ${environmentId} AND e.definition_edits = 'refuse' ORDER BY f.id LIMIT 1`.execute(tx)
   const [owned] = rows
-  if (owned) throw fail('owned_by_files', { id: owned.id, path: owned.path ?? 'no path given' }, { ctx: { ...owned, kind } })
+  if (owned)
+    throw fail('owned_by_files', { id: owned.id, path: owned.path ?? 'no path given' }, { ctx: { ...owned, kind } })
 }

@@ -5,7 +5,11 @@ const step = (stepId: string, more: object = {}) => ({ stepId, type: 'email', ..
 
 test('differences are named by path, steps by their stepId', () => {
   const before = { name: 'A', tags: ['x'], steps: [step('mail', { controlValues: { subject: 'Hi', body: 'b' } })] }
-  const after = { name: 'A', severity: 'high', steps: [step('mail', { controlValues: { subject: 'Hello', body: 'b' } })] }
+  const after = {
+    name: 'A',
+    severity: 'high',
+    steps: [step('mail', { controlValues: { subject: 'Hello', body: 'b' } })],
+  }
   expect(changedPaths(before, after)).toEqual([
     { path: 'severity', before: null, after: 'high' },
     { path: 'steps.mail.controlValues.subject', before: 'Hi', after: 'Hello' },

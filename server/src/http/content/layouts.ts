@@ -32,6 +32,7 @@ import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn, slugify, slugOf } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
+import { Files, filesOf } from '../workflows/owned-by-files.ts'
 import { largestPreview, PreviewError } from '../workflows/preview.ts'
 import { identifierProblem, OwnIdentifier, userOf } from '../workflows/shape.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
@@ -64,6 +65,7 @@ const Layout = Type.Object({
         'SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list',
     }),
   ),
+  files: Type.Optional({ ...Files, description: 'Where it is kept in files; absent if they did not push it' }),
 })
 
 const dataSchema = {
@@ -115,8 +117,11 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
   const show = async (row: LayoutRow, reply: FastifyReply) => {
     const revision = revisionOf(layoutDefinition(row))
     reply.header('ETag', entityTag(revision))
-    const variables = await layoutVariables(db, row.environment_id, row.content?.email?.body)
-    return { ...toLayout(row, brand, variables), revision }
+    const [variables, files] = await Promise.all([
+      layoutVariables(db, row.environment_id, row.content?.email?.body),
+      filesOf(db, row.environment_id, { kind: 'layout', id: row.identifier, revision }),
+    ])
+    return { ...toLayout(row, brand, variables), revision, ...files }
   }
 
   app.post(

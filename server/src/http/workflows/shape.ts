@@ -23,6 +23,7 @@ import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
+import { Files, filesOf } from './owned-by-files.ts'
 import { OwnStepFilter, StepFilters } from './step-filter.ts'
 
 export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
@@ -211,6 +212,7 @@ export const Workflow = Type.Object({
   revision: Type.String({
     description: 'SHA-256 of the definition; the same definition has the same revision in every environment',
   }),
+  files: Type.Optional({ ...Files, description: 'Where it is kept in files; absent if they did not push it' }),
 })
 
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
@@ -292,8 +294,10 @@ export async function showWorkflow(
   { db, brand, clock }: Pick<Services, 'db' | 'brand' | 'clock'>,
   row: WorkflowRow,
 ): Promise<Static<typeof Workflow>> {
-  const [envKeys, active] = await Promise.all([
+  const revision = revisionOf(workflowDefinition(row))
+  const [envKeys, files, active] = await Promise.all([
     envKeysOf(db, row.environment_id),
+    filesOf(db, row.environment_id, { kind: 'workflow', id: row.identifier, revision }),
     listIntegrations(db, row.environment_id, { onlyActive: true }) as Promise<ActiveIntegration[]>,
   ])
   const variables = variablesOfSteps(row, envKeys)
@@ -333,6 +337,7 @@ export async function showWorkflow(
     ...userOf('lastPublishedBy', row.last_published_by),
     lastTriggeredAt: row.last_triggered_at,
     version: row.version,
-    revision: revisionOf(workflowDefinition(row)),
+    revision,
+    ...files,
   }
 }
