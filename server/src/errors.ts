@@ -853,6 +853,29 @@ export const errorTable = {
     status: 400,
     message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} workflows`,
   },
+  workflow_exists: {
+    status: 409,
+    message: (p: { workflowId: string }) => `Workflow "${p.workflowId}" exists already; use PUT, or onConflict=update`,
+  },
+  revision_changed: {
+    status: 412,
+    message: (p: { revision: string | undefined }) =>
+      `It has been changed since you read it (it is ${p.revision ?? 'gone'} now); read it again`,
+  },
+  definitions_conflict: {
+    status: 409,
+    message: (p: { count: number }) =>
+      `${p.count} of them were changed since; pull first, or say which ones to overwrite`,
+  },
+  definitions_invalid: {
+    status: 422,
+    message: (p: { count: number }) => `${p.count} problems in the definitions; nothing was changed`,
+  },
+  owned_by_files: {
+    status: 409,
+    message: (p: { id: string; path: string }) =>
+      `"${p.id}" is kept in files (${p.path}); change it there, or release it`,
+  },
   too_many_steps: {
     status: 400,
     message: (p: { limit: number }) => `A workflow cannot have more than ${p.limit} steps`,

@@ -399,7 +399,7 @@ function welcomeForLog(started: Service, config: Config): string {
 function firstNotification(url: string, apiKey: string): string[] {
   const authorization = quoted(`Authorization: ApiKey ${apiKey}`)
   const post = (path: string, body: string) => [
-    `    curl ${url}${path} \\`,
+    `    curl '${url}${path}' \\`,
     `      -H ${authorization} \\`,
     "      -H 'Content-Type: application/json' \\",
     `      -d '${body}'`,
@@ -407,7 +407,7 @@ function firstNotification(url: string, apiKey: string): string[] {
   return [
     '  Send your first notification, an in-app message and an email:',
     '',
-    ...post('/v2/workflows', firstWorkflow),
+    ...post('/v2/workflows?onConflict=update', firstWorkflow),
     '',
     ...post('/v1/events/trigger', firstTrigger),
     '',

@@ -62,6 +62,7 @@ export const layout = (identifier: string, changes: Partial<LayoutRow> = {}): La
   is_default: false,
   is_translation_enabled: false,
   content: { email: { body: '{{content}}', editorType: 'html' } },
+  version: 1,
   updated_by: null,
   created_at: written,
   updated_at: written,

@@ -8372,6 +8372,10 @@ export interface Operations {
   }
   /** Create a workflow */
   'POST /v2/workflows': {
+    query?: {
+      /** If the identifier is taken: `error` answers 409 `workflow_exists`, `update` replaces that workflow, where absent fields get their defaults */
+      onConflict?: 'error' | 'update' | undefined
+    }
     body: {
       name: string
       workflowId: string
@@ -8436,6 +8440,30 @@ export interface Operations {
           } | null | undefined
         } | null | undefined
         workflow?: {
+          all?: {
+            enabled?: boolean | undefined
+            readOnly?: boolean | undefined
+          } | null | undefined
+          channels?: {
+            email?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            sms?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            in_app?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            chat?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            push?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+          } | null | undefined
+        } | null | undefined
+        /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+        default?: {
           all?: {
             enabled?: boolean | undefined
             readOnly?: boolean | undefined
@@ -8610,8 +8638,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** List workflows, without the content of their steps */
@@ -8828,8 +8868,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Replace a workflow */
@@ -8837,6 +8889,10 @@ export interface Operations {
     path: {
       /** Identifier, slug or internal id */
       workflowId: string
+    }
+    query?: {
+      /** Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never replaced */
+      upsert?: boolean | undefined
     }
     body: {
       name: string
@@ -8869,7 +8925,8 @@ export interface Operations {
           controlValues?: Record<string, unknown> | null | undefined
         }> | null | undefined
       }>
-      preferences: {
+      /** Required, except with `upsert` */
+      preferences?: {
         user?: {
           all?: {
             enabled?: boolean | undefined
@@ -8916,10 +8973,34 @@ export interface Operations {
             } | null | undefined
           } | null | undefined
         } | null | undefined
-      }
-      /** Accepted and ignored: a workflow keeps its origin */
-      origin: 'svc-cloud' | 'svc-cloud-v1' | 'external'
-      /** Applied to code-first workflows only */
+        /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+        default?: {
+          all?: {
+            enabled?: boolean | undefined
+            readOnly?: boolean | undefined
+          } | null | undefined
+          channels?: {
+            email?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            sms?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            in_app?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            chat?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+            push?: {
+              enabled?: boolean | undefined
+            } | null | undefined
+          } | null | undefined
+        } | null | undefined
+      } | undefined
+      /** Required, except with `upsert`. Ignored: a workflow keeps its origin */
+      origin?: 'svc-cloud' | 'svc-cloud-v1' | 'external' | undefined
+      /** Applied to code-first workflows only. With `upsert` it must be the one in the path */
       workflowId?: string | null | undefined
       description?: string | null | undefined
       tags?: Array<string> | null | undefined
@@ -9079,8 +9160,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Change the given fields of a workflow; null changes nothing */
@@ -9248,8 +9341,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Delete a workflow with its translations and all preferences for it */
@@ -9421,8 +9526,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Retrieve a step of a workflow */
@@ -9689,8 +9806,20 @@ export interface Operations {
             _id: string
           } | undefined
           lastTriggeredAt: string | null
-          /** Every save makes the next one */
+          /** Every save that changes something makes the next one */
           version: number
+          /** SHA-256 of the definition; the same definition has the same revision in every environment */
+          revision: string
+          /** Where it is kept in files; absent if they did not push it */
+          files?: {
+            repository: string | null
+            commit: string | null
+            path: string | null
+            url: string | null
+            pushedAt: string
+            /** Whether something else changed it since */
+            drifted: boolean
+          } | undefined
         }
       } | undefined
     }
@@ -9853,8 +9982,20 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
-      /** Every save makes the next one */
+      /** Every save that changes something makes the next one */
       version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Create a layout; at first it only shows the content of the email */
@@ -9891,6 +10032,20 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** List layouts, without their content */
@@ -9929,6 +10084,20 @@ export interface Operations {
             } | undefined
           }
         }
+        /** Every save that changes something makes the next one */
+        version: number
+        /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+        revision?: string | undefined
+        /** Where it is kept in files; absent if they did not push it */
+        files?: {
+          repository: string | null
+          commit: string | null
+          path: string | null
+          url: string | null
+          pushedAt: string
+          /** Whether something else changed it since */
+          drifted: boolean
+        } | undefined
       }>
       totalCount: number
     }
@@ -9964,6 +10133,20 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Change a layout: its name and, if given, its content and whether it is translated */
@@ -9972,8 +10155,14 @@ export interface Operations {
       /** Identifier, slug or internal id */
       layoutId: string
     }
+    query?: {
+      /** Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never changed */
+      upsert?: boolean | undefined
+    }
     body: {
       name: string
+      /** With `upsert` it must be the one in the path; ignored otherwise */
+      layoutId?: string | null | undefined
       isTranslationEnabled?: boolean | undefined
       controlValues?: {
         email?: {
@@ -10007,6 +10196,20 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Delete a layout; emails that used it get the default layout */
@@ -10063,6 +10266,20 @@ export interface Operations {
           } | undefined
         }
       }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Show a layout around a placeholder for the content of the email */
@@ -10226,6 +10443,190 @@ export interface Operations {
       message: string
       successful?: Array<string> | undefined
       failed?: Array<string> | undefined
+    }
+  }
+  /** Retrieve everything the environment defines, as files have it */
+  'GET /v2/definitions': {
+    query?: {
+      /** Separated by commas; default: all */
+      kinds?: string | undefined
+      /** Only these, separated by commas; at most 200 */
+      ids?: string | undefined
+    }
+    answer: {
+      format: number
+      environment: {
+        name: string
+        identifier: string
+      }
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+        revision: string
+        /** Null for kinds without history */
+        version: number | null
+        files: {
+          repository: string | null
+          commit: string | null
+          path: string | null
+          url: string | null
+          pushedAt: string
+          /** Whether something else changed it since */
+          drifted: boolean
+        } | null
+        definition: Record<string, unknown>
+      }>
+      passedOver: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        why: string
+      }>
+    }
+  }
+  /** Show what a push would change; nothing is written */
+  'POST /v2/definitions/plan': {
+    body: {
+      /** Where the files come from */
+      source?: {
+        repository?: string | null | undefined
+        commit?: string | null | undefined
+        url?: string | null | undefined
+        dirty?: boolean | null | undefined
+      } | null | undefined
+      /** Delete what files once pushed here, nobody changed since and the list no longer has */
+      prune?: boolean | undefined
+      /** Each kind once per id */
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
+        base?: string | null | undefined
+        /** The file */
+        path?: string | null | undefined
+        definition: Record<string, unknown>
+      }>
+    }
+    answer: {
+      changes: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        action: 'created' | 'updated' | 'deleted'
+        paths: Array<{
+          path: string
+          before: unknown
+          after: unknown
+        }>
+      }>
+      conflicts: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        base: string | null
+        current: {
+          /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+          revision: string
+          /** Null for kinds without history */
+          version: number | null
+          updatedAt: string | null
+          updatedBy: string | null
+        } | null
+        why: 'changed' | 'exists' | 'deleted' | 'code_first'
+      }>
+      issues: Array<{
+        kind: 'workflow'
+        id: string
+        stepId: string
+        path: string
+        issueType: string
+        message: string
+      }>
+      summary: {
+        created: number
+        updated: number
+        deleted: number
+        unchanged: number
+      }
+    }
+  }
+  /** Make the environment define what these files say: all of it, or nothing */
+  'POST /v2/definitions/push': {
+    body: {
+      /** Where the files come from */
+      source?: {
+        repository?: string | null | undefined
+        commit?: string | null | undefined
+        url?: string | null | undefined
+        dirty?: boolean | null | undefined
+      } | null | undefined
+      /** Delete what files once pushed here, nobody changed since and the list no longer has */
+      prune?: boolean | undefined
+      /** Each kind once per id */
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
+        base?: string | null | undefined
+        /** The file */
+        path?: string | null | undefined
+        definition: Record<string, unknown>
+      }>
+      /** Write nothing; the answer is the same, but for `applied` */
+      dryRun?: boolean | undefined
+    }
+    answer: {
+      applied: boolean
+      changes: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+        action: 'created' | 'updated' | 'deleted'
+        /** Null for kinds without history */
+        version: number | null
+        /** SHA-256, in hex, of the definition as RFC 8785 writes it */
+        revision: string | null
+      }>
+      issues: Array<{
+        kind: 'workflow'
+        id: string
+        stepId: string
+        path: string
+        issueType: string
+        message: string
+      }>
+      summary: {
+        created: number
+        updated: number
+        deleted: number
+        unchanged: number
+      }
+    }
+  }
+  /** Retrieve who may change what files own */
+  'GET /v2/definitions/settings': {
+    answer: {
+      /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */
+      edits: 'allow' | 'warn' | 'refuse'
+    }
+  }
+  /** Say who may change what files own */
+  'PATCH /v2/definitions/settings': {
+    body: {
+      edits?: 'allow' | 'warn' | 'refuse' | undefined
+    }
+    answer: {
+      /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */
+      edits: 'allow' | 'warn' | 'refuse'
+    }
+  }
+  /** Give up what files own; it stays as it is, and anybody may change it */
+  'POST /v2/definitions/release': {
+    body: {
+      resources: Array<{
+        kind: 'layout' | 'translation' | 'workflow'
+        id: string
+      }>
+    }
+    answer: {
+      released: number
     }
   }
   /** Retrieve the settings of the organization */

@@ -204,6 +204,20 @@ CREATE TABLE contexts (
 CREATE INDEX contexts_created ON public.contexts USING btree (environment_id, created_at, id);
 CREATE INDEX contexts_updated ON public.contexts USING btree (environment_id, updated_at, id);
 
+CREATE TABLE definition_files (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  revision text COLLATE "C" NOT NULL,
+  path text,
+  repository text,
+  commit text,
+  url text,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT definition_files_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text, 'translation'::text]))),
+  CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
+);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -266,6 +280,8 @@ CREATE TABLE environments (
   open_to_keys boolean,
   is_protected boolean DEFAULT false NOT NULL,
   is_open_to_automation boolean DEFAULT false NOT NULL,
+  definition_edits text DEFAULT 'warn'::text NOT NULL,
+  CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -486,6 +502,15 @@ CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btr
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
+CREATE TABLE layout_versions (
+  environment_id text COLLATE "C" NOT NULL,
+  layout_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  definition jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
+);
+
 CREATE TABLE layouts (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -497,6 +522,7 @@ CREATE TABLE layouts (
   updated_by text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
   CONSTRAINT layouts_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT layouts_environment_id_identifier_key UNIQUE (environment_id, identifier)

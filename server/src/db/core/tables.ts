@@ -38,6 +38,8 @@ export interface EnvironmentTable {
   open_to_keys: Optional<boolean>
   is_protected: Defaulted<boolean>
   is_open_to_automation: Defaulted<boolean>
+  /** Whether others may change what files own. */
+  definition_edits: Defaulted<DefinitionEdits>
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
   created_at: Date
@@ -158,7 +160,33 @@ export interface LayoutTable extends Row {
   is_default: Defaulted<boolean>
   is_translation_enabled: Defaulted<boolean>
   content: NullableJson<{ email?: { body: string; editorType: 'block' | 'html' } }>
+  version: Defaulted<number>
   updated_by: Optional<string>
+}
+
+export interface LayoutVersionTable {
+  environment_id: string
+  layout_id: string
+  version: number
+  definition: Json<Record<string, unknown>>
+  created_at: Date
+}
+
+export const definitionEdits = ['allow', 'warn', 'refuse'] as const
+export type DefinitionEdits = (typeof definitionEdits)[number]
+export type DefinitionKind = 'workflow' | 'layout' | 'translation'
+
+/** What files last pushed into an environment. */
+export interface DefinitionFileTable {
+  environment_id: string
+  kind: DefinitionKind
+  id: string
+  revision: string
+  path: string | null
+  repository: string | null
+  commit: string | null
+  url: string | null
+  pushed_at: Date
 }
 
 export interface TranslationTable {
@@ -879,6 +907,8 @@ export interface Tables {
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable
   workflow_versions: WorkflowVersionTable
+  layout_versions: LayoutVersionTable
+  definition_files: DefinitionFileTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable
   translations: TranslationTable

@@ -4,6 +4,8 @@ import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 import type { LayoutTable } from '../core/tables.ts'
+import { isChanged } from '../core/upsert.ts'
+import { refuseOwned } from './definition-files.ts'
 
 export type LayoutRow = Selectable<LayoutTable>
 export type LayoutContent = NonNullable<LayoutRow['content']>
@@ -19,7 +21,7 @@ const contentVariable = {
 }
 
 /** A new layout: only the content of the email. */
-const plainContent: LayoutContent = {
+export const plainContent: LayoutContent = {
   email: {
     body: JSON.stringify({ type: 'doc', content: [paragraph(), paragraph(contentVariable), paragraph()] }),
     editorType: 'block',
@@ -38,6 +40,17 @@ export async function findLayout(
     WHERE environment_id = ${environmentId} AND (identifier = ${identifier} OR id = ${id ?? null})
     ORDER BY identifier = ${identifier} DESC LIMIT 1 ${sql.raw(lock ?? '')}`.execute(db)
   return rows[0]
+}
+
+/** The current row, locked until the transaction ends. */
+export async function lockLayout(tx: Tx, environmentId: string, id: string): Promise<LayoutRow | undefined> {
+  return tx
+    .selectFrom('layouts')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 /**
@@ -61,6 +74,127 @@ export async function layoutOfStep(
   return row ?? 'none'
 }
 
+/** The fields a caller may set; `saveLayouts` maintains the rest. */
+export type LayoutFields = Pick<LayoutRow, 'identifier' | 'name' | 'is_default' | 'is_translation_enabled' | 'content'>
+
+/** A layout's fields for `saveLayouts`: a change is `{ ...layoutFieldsOf(row), name }`. */
+export const layoutFieldsOf = (row: LayoutRow): LayoutFields => ({
+  identifier: row.identifier,
+  name: row.name,
+  is_default: row.is_default,
+  is_translation_enabled: row.is_translation_enabled,
+  content: row.content,
+})
+
+const comparedColumns = [
+  'identifier',
+  'name',
+  'is_default',
+  'is_translation_enabled',
+  'content',
+] as const satisfies ReadonlyArray<keyof LayoutFields>
+
+interface Writing {
+  environmentId: string
+  userId: string
+  now: Date
+  /** Published from another environment. */
+  isPublished?: boolean
+  /** Pushed from files: they may change what they own. */
+  isPushed?: boolean
+}
+
+/**
+ * Writes new layouts, or the next version of existing ones, with a copy of each version, and invalidates caches. A change that
+ * changes nothing writes nothing. The caller has locked the rows of an update, and the environment for new ones.
+ */
+export async function saveLayouts(
+  tx: Tx,
+  { environmentId, userId, now, isPublished = false, isPushed = false }: Writing,
+  layouts: Array<{ id: string; fields: LayoutFields }>,
+): Promise<LayoutRow[]> {
+  if (layouts.length === 0) return []
+  // At no moment may two be the default.
+  const ordered = [...layouts].sort((a, b) => Number(a.fields.is_default) - Number(b.fields.is_default))
+  const rows = await tx
+    .insertInto('layouts')
+    .values(
+      ordered.map(({ id, fields }) => ({
+        ...fields,
+        content: fields.content === null ? null : JSON.stringify(fields.content),
+        environment_id: environmentId,
+        id,
+        updated_by: userId,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['environment_id', 'id'])
+        .doUpdateSet((update) => ({
+          ...Object.fromEntries(
+            [...comparedColumns, 'updated_by', 'updated_at'].map((column) => [column, sql.ref(`excluded.${column}`)]),
+          ),
+          version: sql`${update.ref('layouts.version')} + 1`,
+        }))
+        .where(isChanged('layouts', comparedColumns)),
+    )
+    .returningAll()
+    .execute()
+  const written = new Map(rows.map((row) => [row.id, row]))
+  if (!isPublished && !isPushed)
+    await refuseOwned(
+      tx,
+      environmentId,
+      'layout',
+      rows.map(({ identifier }) => identifier),
+    )
+  if (rows.length > 0) {
+    await tx
+      .insertInto('layout_versions')
+      .values(
+        rows.map((row) => ({
+          environment_id: environmentId,
+          layout_id: row.id,
+          version: row.version,
+          definition: JSON.stringify({ ...layoutFieldsOf(row), id: row.id, version: row.version }),
+          created_at: now,
+        })),
+      )
+      .execute()
+    await announce(tx, 'layouts', environmentId)
+  }
+  const unchanged = await layoutRows(
+    tx,
+    environmentId,
+    layouts.flatMap(({ id }) => (written.has(id) ? [] : id)),
+  )
+  return layouts.flatMap(({ id }) => written.get(id) ?? unchanged.get(id) ?? [])
+}
+
+async function layoutRows(tx: Tx, environmentId: string, ids: string[]): Promise<Map<string, LayoutRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx
+    .selectFrom('layouts')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The same for one layout. */
+export async function saveLayout(
+  tx: Tx,
+  { id, ...writing }: Writing & { id: string },
+  fields: LayoutFields,
+): Promise<LayoutRow> {
+  const [row] = await saveLayouts(tx, writing, [{ id, fields }])
+  if (!row) throw new Error('The layout written in this transaction is not there.')
+  return row
+}
+
 interface NewLayout {
   environmentId: string
   identifier: string
@@ -73,22 +207,15 @@ interface NewLayout {
 /** The first layout of an environment is its default. The caller has locked or just created the environment. */
 export async function insertLayout(tx: Tx, layout: NewLayout, now: Date): Promise<LayoutRow> {
   const { environmentId, identifier, name, isTranslationEnabled = false, content = plainContent, userId } = layout
-  const row = await tx
-    .insertInto('layouts')
-    .values({
-      environment_id: environmentId,
-      id: newId(now),
-      identifier,
-      name,
-      is_default: sql<boolean>`NOT EXISTS (SELECT FROM layouts WHERE environment_id = ${environmentId} AND is_default)`,
-      is_translation_enabled: isTranslationEnabled,
-      content: content === null ? null : JSON.stringify(content),
-      updated_by: userId,
-      created_at: now,
-      updated_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  await announce(tx, 'layouts', environmentId)
-  return row
+  const standard = await tx
+    .selectFrom('layouts')
+    .select('id')
+    .where('environment_id', '=', environmentId)
+    .where('is_default', '=', true)
+    .executeTakeFirst()
+  return saveLayout(
+    tx,
+    { environmentId, userId, now, id: newId(now) },
+    { identifier, name, is_default: !standard, is_translation_enabled: isTranslationEnabled, content },
+  )
 }

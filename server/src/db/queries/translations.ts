@@ -61,18 +61,49 @@ export async function lockTranslatables(
 }
 
 /** Part of turning translation on: the resource starts with no texts in the default locale. */
-export async function enableTranslations(
+export async function enableTranslations(tx: Tx, translated: Translated, now: Date): Promise<void> {
+  await enableAllTranslations(tx, translated.environmentId, [translated], now)
+}
+
+/** The same for any number of resources, in one statement. */
+export async function enableAllTranslations(
   tx: Tx,
-  { environmentId, resourceType, resourceRowId }: Translated,
+  environmentId: string,
+  resources: Array<Omit<Translated, 'environmentId'>>,
   now: Date,
 ): Promise<void> {
+  if (resources.length === 0) return
   await sql`
     INSERT INTO translations
       (environment_id, resource_type, resource_row_id, locale, content, key_hash, created_at, updated_at)
-    SELECT e.id, ${resourceType}, ${resourceRowId}, o.default_locale, '{}', ${keyHashOf({})}, ${now}, ${now}
+    SELECT e.id, given.type, given.id, o.default_locale, '{}', ${keyHashOf({})}, ${now}, ${now}
     FROM environments e JOIN organizations o ON o.id = e.organization_id
+    CROSS JOIN unnest(${resources.map(({ resourceType }) => resourceType)}::text[],
+                      ${resources.map(({ resourceRowId }) => resourceRowId)}::text[]) AS given (type, id)
     WHERE e.id = ${environmentId}
     ON CONFLICT DO NOTHING`.execute(tx)
+}
+
+/** Texts in single locales. Those of the default locale become empty, since a translated resource has one. */
+export async function removeTexts(
+  tx: Tx,
+  environmentId: string,
+  texts: Array<Omit<NewTranslation, 'content'>>,
+  now: Date,
+): Promise<void> {
+  if (texts.length === 0) return
+  const column = (of: keyof Omit<NewTranslation, 'content'>) => sql`${texts.map((text) => text[of])}::text[]`
+  const given = sql`unnest(${column('resourceType')}, ${column('resourceRowId')}, ${column('locale')}) AS gone (type, id, locale)`
+  const standard = sql`(SELECT o.default_locale FROM environments e JOIN organizations o ON o.id = e.organization_id
+    WHERE e.id = ${environmentId})`
+  const isGone = sql`t.environment_id = ${environmentId} AND t.resource_type = gone.type
+    AND t.resource_row_id = gone.id AND t.locale = gone.locale`
+  await sql`DELETE FROM translations t USING ${given} WHERE ${isGone} AND t.locale <> ${standard}`.execute(tx)
+  await sql`
+    UPDATE translations t SET content = '{}', key_hash = ${keyHashOf({})}, updated_at = ${now}
+    FROM ${given} WHERE ${isGone} AND t.locale = ${standard} AND t.content::text <> '{}'`.execute(tx)
+  for (const resourceType of new Set(texts.map((text) => text.resourceType)))
+    await announceTranslations(tx, resourceType, environmentId)
 }
 
 /** Part of turning translation off, and of deleting the resource: deletes all its texts. */

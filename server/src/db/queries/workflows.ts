@@ -3,6 +3,8 @@ import { type Selectable, sql } from 'kysely'
 import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
+import { isChanged } from '../core/upsert.ts'
+import { refuseOwned } from './definition-files.ts'
 import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
 /** A stored step. `_id` and `stepId` never change; `controlSchema` is set if code declared it. */
@@ -128,11 +130,13 @@ interface Writing {
   now: Date
   /** Published from another environment. */
   isPublished?: boolean
+  /** Pushed from files: they may change what they own. */
+  isPushed?: boolean
 }
 
 /**
- * Writes a new workflow, or the next version of one, with the copy that running notifications use, and invalidates caches. For
- * an update the caller must have locked the row (`FOR UPDATE`).
+ * Writes a new workflow, or the next version of one, with the copy that running notifications use, and invalidates caches. A
+ * change that changes nothing writes nothing. For an update the caller must have locked the row (`FOR UPDATE`).
  */
 export async function saveWorkflow(
   tx: Tx,
@@ -147,7 +151,7 @@ export async function saveWorkflow(
 /** The same for any number of workflows of one environment, in as many statements as for one. */
 export async function saveWorkflows(
   tx: Tx,
-  { environmentId, userId, now, isPublished = false }: Writing,
+  { environmentId, userId, now, isPublished = false, isPushed = false }: Writing,
   workflows: Array<{ id: string; fields: WorkflowFields }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
@@ -172,15 +176,46 @@ export async function saveWorkflows(
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['environment_id', 'id']).doUpdateSet((update) => ({
-        ...Object.fromEntries(writtenColumns.map((column) => [column, update.ref(`excluded.${column}`)])),
-        version: sql`workflows.version + 1`,
-      })),
+      conflict
+        .columns(['environment_id', 'id'])
+        .doUpdateSet((update) => ({
+          ...Object.fromEntries(writtenColumns.map((column) => [column, update.ref(`excluded.${column}`)])),
+          version: sql`workflows.version + 1`,
+        }))
+        .where(isChanged('workflows', comparedColumns)),
     )
     .returningAll()
     .execute()) as WorkflowRow[]
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  const saved = workflows.flatMap(({ id }) => byId.get(id) ?? [])
+  const written = new Map(rows.map((row) => [row.id, row]))
+  const saved = workflows.flatMap(({ id }) => written.get(id) ?? [])
+  if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(saved))
+  if (saved.length > 0) await keepVersions(tx, environmentId, saved, isPublished, now)
+  const unchanged = await rowsOf(
+    tx,
+    environmentId,
+    workflows.flatMap(({ id }) => (written.has(id) ? [] : id)),
+  )
+  return workflows.flatMap(({ id }) => written.get(id) ?? unchanged.get(id) ?? [])
+}
+
+async function rowsOf(tx: Tx, environmentId: string, ids: string[]): Promise<Map<string, WorkflowRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = (await tx
+    .selectFrom('workflows')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', 'in', ids)
+    .execute()) as WorkflowRow[]
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function keepVersions(
+  tx: Tx,
+  environmentId: string,
+  saved: WorkflowRow[],
+  isPublished: boolean,
+  now: Date,
+): Promise<void> {
   await tx
     .insertInto('workflow_versions')
     .values(
@@ -195,7 +230,6 @@ export async function saveWorkflows(
     .execute()
   await tellOfWorkflows(tx, environmentId, saved, isPublished ? ['saved', 'published'] : ['saved'], now)
   await announce(tx, 'workflows', environmentId)
-  return saved
 }
 
 type Happening = 'saved' | 'published' | 'deleted'
@@ -237,8 +271,8 @@ async function versionsBefore(tx: Tx, environmentId: string, rows: WorkflowRow[]
   return new Map(versions.map(({ workflow_id, definition }) => [workflow_id, definition]))
 }
 
-/** The columns that every write replaces. */
-const writtenColumns = [
+/** The columns that a caller sets. */
+const comparedColumns = [
   'name',
   'identifier',
   'description',
@@ -254,16 +288,24 @@ const writtenColumns = [
   'is_translation_enabled',
   'preferences',
   'user_preferences',
-  'updated_by',
-  'updated_at',
-] as const
+] as const satisfies ReadonlyArray<keyof WorkflowFields>
+/** The columns that every write replaces. */
+const writtenColumns = [...comparedColumns, 'updated_by', 'updated_at'] as const
+
+const identifiersOf = (rows: WorkflowRow[]) => rows.map(({ identifier }) => identifier)
 
 export async function deleteWorkflow(tx: Tx, environmentId: string, id: string, now: Date): Promise<boolean> {
   return (await deleteWorkflows(tx, environmentId, [id], now)) > 0
 }
 
 /** Deletes workflows with their dependent rows. Versions stay, because running notifications need theirs. */
-export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<number> {
+export async function deleteWorkflows(
+  tx: Tx,
+  environmentId: string,
+  ids: string[],
+  now: Date,
+  { isPublished = false, isPushed = false }: Pick<Writing, 'isPublished' | 'isPushed'> = {},
+): Promise<number> {
   if (ids.length === 0) return 0
   const deleted = (await tx
     .deleteFrom('workflows')
@@ -272,6 +314,7 @@ export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string
     .returningAll()
     .execute()) as WorkflowRow[]
   if (deleted.length === 0) return 0
+  if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(deleted))
   await tellOfWorkflows(tx, environmentId, deleted, ['deleted'], now)
   await tx
     .deleteFrom('subscriber_preferences')

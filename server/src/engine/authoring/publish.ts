@@ -2,6 +2,7 @@
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
+import { layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
 import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
 import {
   deleteWorkflows,
@@ -64,7 +65,7 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   await writeLayouts(tx, route, contents, writes, occasion)
   await writeWorkflows(tx, route, contents, writes, occasion)
   await writeTexts(tx, route, writes)
-  await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now)
+  await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now, { isPublished: true })
   await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'))
   const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
   await markPublished(tx, route.sourceId, published, occasion)
@@ -175,33 +176,15 @@ async function writeLayouts(
   if (rows.length === 0) return
   const hasDefault = target.layouts.some((row) => row.is_default)
   const becomesDefault = hasDefault ? undefined : (rows.find((row) => row.is_default) ?? rows[0])
-  await tx
-    .insertInto('layouts')
-    .values(
-      rows.map((row) => ({
-        environment_id: targetId,
-        id: row.id,
-        identifier: row.identifier,
-        name: row.name,
-        is_default: row === becomesDefault,
-        is_translation_enabled: row.is_translation_enabled,
-        content: row.content === null ? null : JSON.stringify(row.content),
-        updated_by: userId,
-        created_at: now,
-        updated_at: now,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['environment_id', 'id']).doUpdateSet((update) => ({
-        name: update.ref('excluded.name'),
-        is_translation_enabled: update.ref('excluded.is_translation_enabled'),
-        content: update.ref('excluded.content'),
-        updated_by: update.ref('excluded.updated_by'),
-        updated_at: update.ref('excluded.updated_at'),
-      })),
-    )
-    .execute()
-  await announce(tx, 'layouts', targetId)
+  const isDefault = new Set(target.layouts.flatMap((row) => (row.is_default ? row.id : [])))
+  await saveLayouts(
+    tx,
+    { environmentId: targetId, userId, now, isPublished: true },
+    rows.map((row) => ({
+      id: row.id,
+      fields: { ...layoutFieldsOf(row), is_default: row === becomesDefault || isDefault.has(row.id) },
+    })),
+  )
 }
 
 /** Steps that the target has keep their ids. */

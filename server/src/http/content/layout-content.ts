@@ -27,12 +27,17 @@ export async function layoutVariables(
   environmentId: string,
   body: string | undefined,
 ): Promise<JsonSchema> {
+  return variablesWith(await envKeysOf(db, environmentId), body)
+}
+
+/** The same where the keys of the environment's variables are known. */
+export function variablesWith(envKeys: string[], body: string | undefined): JsonSchema {
   const used = body === undefined ? [] : analyse(body).variables.map(({ segments }) => segments)
   return objectSchema({
     subscriber: subscriberVariables(used),
     content: { type: 'string', description: 'The content of the email' },
     context: contextVariables(used),
-    env: envVariables(await envKeysOf(db, environmentId)),
+    env: envVariables(envKeys),
   })
 }
 
@@ -45,7 +50,7 @@ export function refuseContent(email: Email, variables: JsonSchema): void {
     throw fail('layout_invalid', undefined, { ctx: { controls: { 'email.body': issues.slice(0, mostIssues) } } })
 }
 
-function contentIssues({ body, editorType }: Email, variables: JsonSchema): ControlIssue[] {
+export function contentIssues({ body, editorType }: Email, variables: JsonSchema): ControlIssue[] {
   const missing = (message: string): ControlIssue[] => [
     { issueType: 'MISSING_VALUE', variableName: 'email.body', message },
   ]

@@ -117,6 +117,8 @@ describe('creating', () => {
         },
         values: { email: { editorType: 'block', body: expect.any(String) } },
       },
+      version: 1,
+      revision: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
     const document = JSON.parse(body.controls.values.email.body)
     const kinds = document.content.map((node: { content?: Array<{ attrs: object }> }) => node.content?.[0]?.attrs)
@@ -227,7 +229,7 @@ describe('reading', () => {
   test('the list is sorted, filtered and paged, and has no content', async () => {
     const api = await server.freshApi()
     for (const [layoutId, name] of [
-      ['one', 'beta'],
+      ['one', 'alef'],
       ['two', 'Alpha'],
       ['three', 'alpha_2'],
     ]) {

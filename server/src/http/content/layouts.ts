@@ -1,4 +1,6 @@
 // Layouts: what surrounds the content of an email.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -6,19 +8,33 @@ import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { randomLower } from '../../db/core/ids.ts'
 import { allOf, contains } from '../../db/core/page.ts'
+import { refuseOwned } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { findLayout, insertLayout, type LayoutRow } from '../../db/queries/layouts.ts'
+import {
+  findLayout,
+  insertLayout,
+  type LayoutContent,
+  type LayoutRow,
+  layoutFieldsOf,
+  saveLayout,
+  saveLayouts,
+} from '../../db/queries/layouts.ts'
 import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
 import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { previewLayout } from '../../engine/authoring/layout-preview.ts'
-import { fail } from '../../errors.ts'
+import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
+import { revisionOf } from '../../engine/definitions/revision.ts'
+import { fail, RequestError } from '../../errors.ts'
 import { brandingOf } from '../../render/branding.ts'
 import type { Brand } from '../edge/brand.ts'
+import { entityTag, isExpected } from '../edge/preconditions.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn, slugify, slugOf } from '../edge/slug.ts'
+import { generalError } from '../edge/validation.ts'
+import { Files, filesOf } from '../workflows/owned-by-files.ts'
 import { largestPreview, PreviewError } from '../workflows/preview.ts'
-import { OwnIdentifier, userOf } from '../workflows/shape.ts'
+import { identifierProblem, OwnIdentifier, userOf } from '../workflows/shape.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
 
 /** Fits the largest renderable body, as JSON in JSON. */
@@ -42,6 +58,14 @@ const Layout = Type.Object({
   type: Enum(['BRIDGE']),
   variables: Type.Optional(FreeObject),
   controls: Type.Object({ dataSchema: FreeObject, uiSchema: FreeObject, values: Values }),
+  version: Type.Integer({ description: 'Every save that changes something makes the next one' }),
+  revision: Type.Optional(
+    Type.String({
+      description:
+        'SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list',
+    }),
+  ),
+  files: Type.Optional({ ...Files, description: 'Where it is kept in files; absent if they did not push it' }),
 })
 
 const dataSchema = {
@@ -90,6 +114,16 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
   const tags = ['Layouts']
   const branding = brandingOf(brand.word)
 
+  const show = async (row: LayoutRow, reply: FastifyReply) => {
+    const revision = revisionOf(layoutDefinition(row))
+    reply.header('ETag', entityTag(revision))
+    const [variables, files] = await Promise.all([
+      layoutVariables(db, row.environment_id, row.content?.email?.body),
+      filesOf(db, row.environment_id, { kind: 'layout', id: row.identifier, revision }),
+    ])
+    return { ...toLayout(row, brand, variables), revision, ...files }
+  }
+
   app.post(
     '/v2/layouts',
     {
@@ -114,7 +148,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         { clock, limit: limits.layouts },
       )
       reply.code(201)
-      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+      return show(row, reply)
     },
   )
 
@@ -144,7 +178,8 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const [page, total] = await Promise.all([
         // Without the content, which is large and not shown.
         sql<LayoutRow>`
-          SELECT id, identifier, name, is_default, is_translation_enabled, updated_by, created_at, updated_at, NULL AS content
+          SELECT id, identifier, name, is_default, is_translation_enabled, version, updated_by, created_at, updated_at,
+                 NULL AS content
           FROM layouts WHERE ${where}
           ORDER BY ${orderColumns[orderBy]} ${direction}, id ${direction} LIMIT ${limit} OFFSET ${offset}`.execute(db),
         sql<{ count: number }>`SELECT count(*)::int AS count FROM layouts WHERE ${where}`.execute(db),
@@ -159,9 +194,9 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
   app.get(
     '/v2/layouts/:layoutId',
     { schema: { tags, summary: 'Retrieve a layout', params: Params, response: { 200: Layout } } },
-    async (request) => {
+    async (request, reply) => {
       const row = await readLayout(db, request.environment, request.params.layoutId)
-      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+      return show(row, reply)
     },
   )
 
@@ -169,12 +204,26 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
     '/v2/layouts/:layoutId',
     {
       bodyLimit: largestBody,
+      config: { refusals: [412] },
       schema: {
         tags,
         summary: 'Change a layout: its name and, if given, its content and whether it is translated',
+        description:
+          'If nothing differs, nothing is written. `If-Match` with the `ETag` of an answer refuses the change with 412 if somebody changed it since.',
         params: Params,
+        querystring: Type.Object({
+          upsert: Type.Optional(
+            Type.Boolean({
+              description:
+                'Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never changed',
+            }),
+          ),
+        }),
         body: Body({
           name: Name,
+          layoutId: Type.Optional(
+            Nullable(Type.String({ description: 'With `upsert` it must be the one in the path; ignored otherwise' })),
+          ),
           isTranslationEnabled: Type.Optional(Type.Boolean()),
           controlValues: Type.Optional(
             Nullable(
@@ -184,41 +233,64 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
             ),
           ),
         }),
-        response: { 200: Layout },
+        response: { 200: Layout, 201: Layout },
       },
     },
-    async (request) => {
-      const { environment, body } = request
+    async (request, reply) => {
+      const { environment, body, headers } = request
+      const { layoutId } = request.params
+      const { upsert: isUpsert = false } = request.query
       const email = body.controlValues?.email && { editorType: 'block' as const, ...body.controlValues.email }
+      const content = email ? { email } : null
+      if (isUpsert && !(await findLayout(db, environment.id, { identifier: layoutId, id: idIn(layoutId, 'lt') }))) {
+        if (!isExpected(headers, undefined)) throw fail('revision_changed', { revision: undefined })
+        refuseIdentifier(layoutId, body.layoutId)
+        if (email) refuseContent(email, await layoutVariables(db, environment.id, email.body))
+        const made = await addLayout(
+          db,
+          environment,
+          {
+            ...{ identifier: layoutId, name: body.name, isTranslationEnabled: body.isTranslationEnabled },
+            ...(body.controlValues === undefined ? {} : { content }),
+          },
+          { clock, limit: limits.layouts },
+        ).catch((error: unknown) => {
+          // Of two at once, the other one made it.
+          if (error instanceof RequestError && error.code === 'layout_exists') return undefined
+          throw error
+        })
+        if (made) {
+          reply.code(201)
+          return show(made, reply)
+        }
+      }
       const row = await db.transaction().execute(async (tx) => {
-        const current = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        const current = await readLayout(tx, environment, layoutId, 'FOR UPDATE')
+        if (isUpsert && typeof body.layoutId === 'string' && ![current.identifier, layoutId].includes(body.layoutId))
+          throw generalError([`layoutId must be "${current.identifier}", as in the path`])
+        refuseStale(current, headers)
         if (email) refuseContent(email, await layoutVariables(tx, environment.id, email.body))
         const isTranslationEnabled = body.isTranslationEnabled ?? current.is_translation_enabled
         await switchTranslation(tx, current, isTranslationEnabled, clock.now())
-        const content = email ? JSON.stringify({ email }) : null
-        const changed = await tx
-          .updateTable('layouts')
-          .set({
+        return saveLayout(
+          tx,
+          { environmentId: environment.id, id: current.id, userId: environment.userId, now: clock.now() },
+          {
+            ...layoutFieldsOf(current),
             name: body.name,
             is_translation_enabled: isTranslationEnabled,
             ...(body.controlValues === undefined ? {} : { content }),
-            updated_by: environment.userId,
-            updated_at: clock.now(),
-          })
-          .where('environment_id', '=', environment.id)
-          .where('id', '=', current.id)
-          .returningAll()
-          .executeTakeFirstOrThrow()
-        await announce(tx, 'layouts', environment.id)
-        return changed
+          },
+        )
       })
-      return toLayout(row, brand, await layoutVariables(db, environment.id, row.content?.email?.body))
+      return show(row, reply)
     },
   )
 
   app.delete(
     '/v2/layouts/:layoutId',
     {
+      config: { refusals: [412] },
       schema: {
         tags,
         summary: 'Delete a layout; emails that used it get the default layout',
@@ -230,7 +302,9 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const { environment } = request
       await db.transaction().execute(async (tx) => {
         const row = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        refuseStale(row, request.headers)
         if (row.is_default) throw fail('default_layout_kept', { layoutId: row.identifier })
+        await refuseOwned(tx, environment.id, 'layout', [row.identifier])
         await unsetLayout(tx, environment, row, clock.now())
         await disableTranslations(tx, translatedBy(row))
         await tx.deleteFrom('layouts').where('environment_id', '=', environment.id).where('id', '=', row.id).execute()
@@ -255,17 +329,19 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       await db.transaction().execute(async (tx) => {
         // Of two concurrent choices, the later one wins.
         await lockEnvironment(tx, environment.id)
-        const { id, is_default } = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
-        if (is_default) return
-        const changed = { updated_by: environment.userId, updated_at: clock.now() }
-        const change = (isDefault: boolean) =>
-          tx
-            .updateTable('layouts')
-            .set({ ...changed, is_default: isDefault })
-            .where('environment_id', '=', environment.id)
-        await change(false).where('is_default', '=', true).execute()
-        await change(true).where('id', '=', id).execute()
-        await announce(tx, 'layouts', environment.id)
+        const chosen = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        if (chosen.is_default) return
+        const before = await tx
+          .selectFrom('layouts')
+          .selectAll()
+          .where('environment_id', '=', environment.id)
+          .where('is_default', '=', true)
+          .forUpdate()
+          .execute()
+        await saveLayouts(tx, { environmentId: environment.id, userId: environment.userId, now: clock.now() }, [
+          ...before.map((row) => ({ id: row.id, fields: { ...layoutFieldsOf(row), is_default: false } })),
+          { id: chosen.id, fields: { ...layoutFieldsOf(chosen), is_default: true } },
+        ])
       })
       return reply.code(204).send(null)
     },
@@ -299,7 +375,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         { clock, limit: limits.layouts },
       )
       reply.code(201)
-      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+      return show(row, reply)
     },
   )
 
@@ -382,7 +458,24 @@ function toLayout(row: LayoutRow, brand: Brand, variables: Record<string, unknow
     type: 'BRIDGE',
     variables,
     controls: { dataSchema, uiSchema, values: row.content ?? {} },
+    version: row.version,
   }
+}
+
+/** The caller has locked the row. */
+function refuseStale(row: LayoutRow, headers: IncomingHttpHeaders): void {
+  const revision = revisionOf(layoutDefinition(row))
+  if (isExpected(headers, revision)) return
+  const { version, updated_at: savedAt, updated_by: by } = row
+  throw fail('revision_changed', { revision }, { ctx: { revision, version, savedAt, savedBy: { _id: by } } })
+}
+
+/** For an identifier that becomes a new layout's. */
+function refuseIdentifier(layoutId: string, inBody: string | null | undefined): void {
+  const problem = identifierProblem(layoutId)
+  if (problem) throw generalError([`layoutId ${problem}`])
+  if (typeof inBody === 'string' && inBody !== layoutId)
+    throw generalError([`layoutId must be "${layoutId}", as in the path`])
 }
 
 async function readLayout(
@@ -400,6 +493,8 @@ interface NewLayout {
   identifier: string
   name: string
   isTranslationEnabled?: boolean | undefined
+  /** Default: only the email. */
+  content?: LayoutContent | null
   /** The layout whose content it copies. */
   original?: string
 }
@@ -408,7 +503,7 @@ interface NewLayout {
 async function addLayout(
   db: Db,
   environment: Environment,
-  { identifier, name, isTranslationEnabled, original }: NewLayout,
+  { identifier, name, isTranslationEnabled, original, content }: NewLayout,
   { clock, limit }: { clock: { now(): Date }; limit: number },
 ): Promise<LayoutRow> {
   try {
@@ -424,6 +519,7 @@ async function addLayout(
           identifier,
           name,
           isTranslationEnabled: isTranslated,
+          ...(content === undefined ? {} : { content }),
           ...(source ? { content: source.content } : {}),
           userId: environment.userId,
         },

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { allOf, contains } from '../../db/core/page.ts'
+import { layoutFieldsOf, lockLayout, saveLayout } from '../../db/queries/layouts.ts'
 import {
   announceTranslations,
   disableTranslations,
@@ -304,7 +305,7 @@ function toGroup(row: GroupRow): Static<typeof Group> {
   }
 }
 
-/** Dropping a workflow's texts creates a new version of it. */
+/** Dropping the texts creates a new version of their workflow or layout. */
 async function switchOff(
   tx: Tx,
   { id: environmentId, userId }: Environment,
@@ -312,13 +313,9 @@ async function switchOff(
   now: Date,
 ): Promise<void> {
   if (resourceType === 'layout') {
-    await tx
-      .updateTable('layouts')
-      .set({ is_translation_enabled: false, updated_by: userId, updated_at: now })
-      .where('environment_id', '=', environmentId)
-      .where('id', '=', id)
-      .execute()
-    await announceTranslations(tx, 'layout', environmentId)
+    const row = await lockLayout(tx, environmentId, id)
+    const fields = row && { ...layoutFieldsOf(row), is_translation_enabled: false }
+    if (fields) await saveLayout(tx, { environmentId, id, userId, now }, fields)
   } else {
     const row = await tx
       .selectFrom('workflows')

@@ -31,6 +31,7 @@ const resourceOf: Record<string, Writable> = {
   'workflow-overrides': 'workflows',
   'notification-groups': 'workflows',
   bridge: 'workflows',
+  definitions: 'workflows',
   layouts: 'layouts',
   translations: 'translations',
   subscribers: 'subscribers',

@@ -1,7 +1,11 @@
 // What a caller is told who has an older version of a workflow: the current one, and who saved it when.
+import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, Type } from 'typebox'
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
+import { revisionOf } from '../../engine/definitions/revision.ts'
+import { workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { fail, type RequestError } from '../../errors.ts'
+import { isExpected } from '../edge/preconditions.ts'
 import type { Services } from '../edge/resource.ts'
 import { Nullable, Timestamp } from '../edge/schema.ts'
 import { Maybe, showWorkflow, Workflow } from './shape.ts'
@@ -37,7 +41,22 @@ export async function showNewer(services: Surroundings, row: WorkflowRow): Promi
   return { version, savedAt, savedBy: { _id: by, name: user?.name ?? null }, workflow }
 }
 
-export async function staleSave(services: Surroundings, row: WorkflowRow): Promise<RequestError> {
+/** What a change says it began from: the version in its body, or the revision in its headers. */
+export interface Expected {
+  baseVersion?: number | null | undefined
+  headers?: IncomingHttpHeaders | undefined
+}
+
+type Refusal = 'workflow_changed' | 'revision_changed'
+
+/** The caller has locked the row. */
+export function refusalOf(row: WorkflowRow, { baseVersion, headers = {} }: Expected): Refusal | undefined {
+  if (!isExpected(headers, revisionOf(workflowDefinition(row)))) return 'revision_changed'
+  return typeof baseVersion === 'number' && baseVersion !== row.version ? 'workflow_changed' : undefined
+}
+
+export async function staleSave(services: Surroundings, row: WorkflowRow, refusal: Refusal): Promise<RequestError> {
   const ctx = await showNewer(services, row)
-  return fail('workflow_changed', { version: ctx.version }, { ctx })
+  if (refusal === 'workflow_changed') return fail(refusal, { version: ctx.version }, { ctx })
+  return fail(refusal, { revision: ctx.workflow.revision }, { ctx: { ...ctx, revision: ctx.workflow.revision } })
 }

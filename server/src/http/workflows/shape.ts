@@ -13,6 +13,8 @@ import {
 } from '../../db/queries/workflows.ts'
 import { examplePayload } from '../../engine/authoring/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../../engine/core/preferences.ts'
+import { revisionOf } from '../../engine/definitions/revision.ts'
+import { workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../../steps/check/issues.ts'
 import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
@@ -22,6 +24,7 @@ import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
+import { Files, filesOf } from './owned-by-files.ts'
 import { OwnStepFilter, StepFilters } from './step-filter.ts'
 
 export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
@@ -44,6 +47,12 @@ const separatedText =
 /** The identifier of a workflow or a step. */
 export const OwnIdentifier = Identifier({ pattern: separated, texts: { pattern: separatedText } })
 
+/** Why it cannot be one, for text that no schema has checked. */
+export function identifierProblem(text: string): string | undefined {
+  if (text.length > 255) return 'must be shorter than or equal to 255 characters'
+  return new RegExp(separated).test(text) ? undefined : separatedText
+}
+
 const ReplyCallback = Body(
   { active: Type.Optional(Type.Boolean()), url: Type.Optional(Type.String({ maxLength: 2048 })) },
   { description: 'Where replies to its emails go' },
@@ -64,7 +73,7 @@ const Variant = Body(
 )
 
 /** The fields of a workflow that any write can set. Limits are reported per field of the command. */
-export function workflowFields(command: string, under?: string) {
+export function workflowFields(command: string, under?: string, { anyStepId = false } = {}) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
   const Name = Type.String({ minLength: 1, maxLength: 128, perField })
   const Tag = Type.String({ minLength: 1, maxLength: 64, perField })
@@ -80,7 +89,8 @@ export function workflowFields(command: string, under?: string) {
     steps: Type.Array(
       Body({
         _id: Maybe(Type.String({ description: 'The id of an existing step, which keeps its `stepId`' })),
-        stepId: Maybe(OwnIdentifier),
+        // Code names its steps as it likes; `planSteps` checks the names of new ones.
+        stepId: Maybe(anyStepId ? Identifier() : OwnIdentifier),
         name: Name,
         type: Enum(stepTypes),
         controlValues: Maybe(FreeObject),
@@ -113,7 +123,14 @@ const PreferenceInput = Body({
   all: Maybe(Body({ ...Switch.properties, readOnly: Type.Optional(Type.Boolean()) })),
   channels: Maybe(Body(perChannel(Maybe(Switch)))),
 })
-export const PreferencesInput = Body({ user: Maybe(PreferenceInput), workflow: Maybe(PreferenceInput) })
+export const PreferencesInput = Body({
+  user: Maybe(PreferenceInput),
+  workflow: Maybe(PreferenceInput),
+  default: Maybe({
+    ...PreferenceInput,
+    description: 'The same as `workflow`, as answers say it; counts only if `workflow` is absent',
+  }),
+})
 
 const Preference = Type.Object({
   all: Type.Object({ enabled: Type.Boolean(), readOnly: Type.Boolean() }),
@@ -192,7 +209,11 @@ export const Workflow = Type.Object({
   lastPublishedAt: NullableTimestamp,
   lastPublishedBy: Type.Optional(User),
   lastTriggeredAt: NullableTimestamp,
-  version: Type.Integer({ description: 'Every save makes the next one' }),
+  version: Type.Integer({ description: 'Every save that changes something makes the next one' }),
+  revision: Type.String({
+    description: 'SHA-256 of the definition; the same definition has the same revision in every environment',
+  }),
+  files: Type.Optional({ ...Files, description: 'Where it is kept in files; absent if they did not push it' }),
 })
 
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
@@ -277,8 +298,10 @@ export async function showWorkflow(
   { db, brand, clock }: Pick<Services, 'db' | 'brand' | 'clock'>,
   row: WorkflowRow,
 ): Promise<Static<typeof Workflow>> {
-  const [envKeys, active, texts] = await Promise.all([
+  const revision = revisionOf(workflowDefinition(row))
+  const [envKeys, files, active, texts] = await Promise.all([
     envKeysOf(db, row.environment_id),
+    filesOf(db, row.environment_id, { kind: 'workflow', id: row.identifier, revision }),
     listIntegrations(db, row.environment_id, { onlyActive: true }) as Promise<ActiveIntegration[]>,
     textsOf(db, row),
   ])
@@ -319,5 +342,7 @@ export async function showWorkflow(
     ...userOf('lastPublishedBy', row.last_published_by),
     lastTriggeredAt: row.last_triggered_at,
     version: row.version,
+    revision,
+    ...files,
   }
 }

@@ -1,4 +1,5 @@
 // The steps of a workflow in a request: matched with the stored ones, named, and prepared for storing.
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
@@ -7,7 +8,8 @@ import { fail } from '../../errors.ts'
 import type { ControlValues } from '../../steps/contract/kind.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { idIn, slugify } from '../edge/slug.ts'
-import type { StepInput } from './shape.ts'
+import { generalError } from '../edge/validation.ts'
+import { identifierProblem, type StepInput } from './shape.ts'
 import { readStepFilters } from './step-filter.ts'
 
 const mostTries = 5
@@ -18,50 +20,90 @@ export function refuseTooManySteps(steps: readonly unknown[], limit: number): vo
 }
 
 /**
- * In the given order. An existing step keeps its id, its `stepId` and the schema that code declared for it; a step without a
- * match is new; steps not given are deleted. Absent control values become null. Not every client knows the other settings:
- * absent ones stay, null removes them.
+ * In the given order. A step is matched by `_id`, or else by `stepId` and `type` among those that no `_id` has matched. It keeps
+ * its id, its `stepId` and the schema that code declared for it; a step without a match is new; steps not given are deleted.
+ * Absent control values become null. Not every client knows the other settings: absent ones stay, null removes them. In a whole
+ * definition, absent ones are removed too.
  */
-export function planSteps(given: readonly StepInput[], stored: readonly WorkflowStep[], now: Date): WorkflowStep[] {
-  const left = new Map(stored.map((step) => [step._id, step]))
-  const matches = given.map(({ _id }) => {
-    const match = left.get(_id ?? '')
-    if (match) left.delete(match._id)
-    return match
-  })
+export function planSteps(
+  given: readonly StepInput[],
+  stored: readonly WorkflowStep[],
+  now: Date,
+  { isWhole = false }: { isWhole?: boolean } = {},
+): WorkflowStep[] {
+  const matches = matchSteps(isWhole ? given.map(named) : given, stored)
   const taken = new Set(matches.flatMap((match) => match?.stepId ?? []))
   return given.map((step, i): WorkflowStep => {
     const match = matches[i]
     const controlSchema = match?.controlSchema
+    const before = isWhole ? undefined : match
     return {
       _id: match?._id ?? newId(now),
-      stepId: match?.stepId ?? freeStepId(step.stepId ?? (slugify(step.name) || step.type), taken),
+      stepId: match?.stepId ?? freeStepId(newStepId(step, i), taken),
       name: step.name,
       type: step.type,
-      controlValues: step.controlValues ?? null,
+      controlValues: storedAs(step.controlValues, match?.controlValues),
       ...(controlSchema ? { controlSchema } : {}),
       ...switchesOf({
-        active: kept(step.active, match?.active),
-        shouldStopOnFail: kept(step.shouldStopOnFail, match?.shouldStopOnFail),
-        onUnknown: kept(step.onUnknown, match?.onUnknown),
-        replyCallback: kept(step.replyCallback, match?.replyCallback),
-        filters: kept(step.filters && readStepFilters(step.filters), match?.filters),
-        variants: kept(step.variants && planVariants(step, match?.variants ?? [], now), match?.variants),
+        active: kept(step.active, before?.active),
+        shouldStopOnFail: kept(step.shouldStopOnFail, before?.shouldStopOnFail),
+        onUnknown: kept(step.onUnknown, before?.onUnknown),
+        replyCallback: kept(step.replyCallback, before?.replyCallback),
+        filters: kept(step.filters && readStepFilters(step.filters), before?.filters),
+        variants: kept(step.variants && planVariants(step, match?.variants ?? [], now), before?.variants),
       }),
     }
   })
 }
 
-/** Like steps: an existing variant keeps its id. */
+function matchSteps(given: readonly StepInput[], stored: readonly WorkflowStep[]): Array<WorkflowStep | undefined> {
+  const left = new Map(stored.map((step) => [step._id, step]))
+  const take = (match: WorkflowStep | undefined) => {
+    if (match) left.delete(match._id)
+    return match
+  }
+  const byId = given.map(({ _id }) => take(left.get(_id ?? '')))
+  const isSame = (a: StepInput) => (b: WorkflowStep) => b.stepId === a.stepId && b.type === a.type
+  return given.map((step, i) => byId[i] ?? take([...left.values()].find(isSame(step))))
+}
+
+function newStepId({ stepId, name, type }: StepInput, index: number): string {
+  const problem = stepId ? identifierProblem(stepId) : undefined
+  if (problem) throw generalError([`steps.${index}.stepId ${problem}`])
+  return stepId ?? derivedId({ name, type })
+}
+
+const derivedId = ({ name, type }: Pick<StepInput, 'name' | 'type'>) => slugify(name) || type
+
+/** In a whole definition, a step without a `stepId` is always the one made from its name. */
+const named = (step: StepInput): StepInput => ({ ...step, stepId: step.stepId ?? derivedId(step) })
+
+/** Answers show no values as an empty object; sent back, that changes nothing. */
+function storedAs<T extends object | null>(given: T | undefined, stored: T | undefined): T | null {
+  const isEmpty = (values: object | null | undefined) => !values || Object.keys(values).length === 0
+  return stored !== undefined && isEmpty(given) && isEmpty(stored) ? stored : (given ?? null)
+}
+
+/** Like steps: an existing variant keeps its id. One without an id is matched by its name and content. */
 function planVariants({ variants }: StepInput, stored: readonly StepVariant[], now: Date): StepVariant[] {
-  const left = new Set(stored.map(({ _id }) => _id))
-  return (variants ?? []).map(({ _id, name, active, filters, controlValues }) => ({
-    _id: typeof _id === 'string' && left.delete(_id) ? _id : newId(now),
-    ...(typeof name === 'string' ? { name } : {}),
-    ...(typeof active === 'boolean' ? { active } : {}),
-    filters: readStepFilters(filters),
-    controlValues: controlValues ?? null,
-  }))
+  const left = new Map(stored.map((variant) => [variant._id, variant]))
+  const planned = (variants ?? []).map(({ _id, name, active, filters, controlValues }) => {
+    const match = left.get(_id ?? '')
+    if (match) left.delete(match._id)
+    return {
+      _id: match?._id,
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof active === 'boolean' ? { active } : {}),
+      filters: readStepFilters(filters),
+      controlValues: storedAs(controlValues, match?.controlValues),
+    }
+  })
+  return planned.map(({ _id, ...variant }) => {
+    if (_id !== undefined) return { _id, ...variant }
+    const match = [...left.values()].find(({ _id: _, ...other }) => isDeepStrictEqual(other, variant))
+    if (match) left.delete(match._id)
+    return { _id: match?._id ?? newId(now), ...variant }
+  })
 }
 
 const kept = <T>(given: T | null | undefined, stored: T | undefined): T | undefined =>

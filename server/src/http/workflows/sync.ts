@@ -5,6 +5,7 @@ import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { publishedOrigin } from '../../engine/authoring/environment-diff.ts'
 import { markPublished, publish } from '../../engine/authoring/publish.ts'
 import { fail } from '../../errors.ts'
+import { entityTag } from '../edge/preconditions.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body } from '../edge/schema.ts'
@@ -27,7 +28,7 @@ export const workflowSync: Resource = (app, services) => {
         response: { 200: Workflow },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { id: sourceId, organizationId, userId } = request.environment
       const { workflowId } = request.params
       const targetId = request.body.targetEnvironmentId
@@ -49,7 +50,9 @@ export const workflowSync: Resource = (app, services) => {
         return findWorkflow(tx, targetId, identifier)
       })
       if (!row) throw new Error('The workflow written in this transaction cannot be read back.')
-      return showWorkflow(services, row)
+      const workflow = await showWorkflow(services, row)
+      reply.header('ETag', entityTag(workflow.revision))
+      return workflow
     },
   )
 }

@@ -135,6 +135,7 @@ describe('creating', () => {
       lastPublishedAt: null,
       lastTriggeredAt: null,
       version: 1,
+      revision: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
     expect(Object.keys(body.payloadSchema.properties)).toEqual(['orderId', 'total'])
     expect(body.steps.map((step: any) => step.stepId)).toEqual(['in-app-step', 'wait', 'mail'])
@@ -654,6 +655,7 @@ describe('replacing', () => {
       preferences: { user: null, default: usual },
       updatedAt: server.clock.now().toISOString(),
       version: 2,
+      revision: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
   })
 
@@ -828,6 +830,7 @@ describe('changing some fields', () => {
       validatePayload: false,
       updatedAt,
       version: 2,
+      revision: expect.stringMatching(/^[0-9a-f]{64}$/),
     }
     expect(patched).toMatchObject({ status: 200, body: after })
     server.clock.advance({ minutes: 1 })

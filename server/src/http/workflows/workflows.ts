@@ -1,9 +1,11 @@
 // Workflows, v2: an ordered list of steps that a trigger runs.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { idPattern, newId, randomLower } from '../../db/core/ids.ts'
+import { idPattern, newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
+import { copyTranslations } from '../../db/queries/translations.ts'
 import {
   deleteWorkflow,
   fieldsOf,
@@ -13,20 +15,20 @@ import {
   type WorkflowFields,
   type WorkflowRow,
 } from '../../db/queries/workflows.ts'
-import { completePreferences, isCritical } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
 import { usedPaths } from '../../steps/check/inspect.ts'
 import { payloadVariables } from '../../steps/check/variables.ts'
 import { objectSchema, openObject } from '../../steps/contract/kind.ts'
-import { compileSchema } from '../../steps/json-schema/json-schema.ts'
-import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
+import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import { entityTag, isExpected } from '../edge/preconditions.ts'
 import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject } from '../edge/schema.ts'
 import { idIn, slugify } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
-import { BaseVersion, staleSave } from './newer-version.ts'
+import { BaseVersion, type Expected, refusalOf, staleSave } from './newer-version.ts'
 import {
+  identifierProblem,
   Maybe,
   OwnIdentifier,
   origins,
@@ -37,9 +39,22 @@ import {
   Workflow,
   workflowFields,
 } from './shape.ts'
-import { findStep, planSteps, refuseTooManySteps, storedValues, withLayouts } from './steps.ts'
+import { findStep, planSteps, storedValues, withLayouts } from './steps.ts'
+import {
+  createWorkflow,
+  followSwitch,
+  freeIdentifier,
+  givenPreferences,
+  isTaken,
+  preferenceFields,
+  refuseBody,
+  refuseOneTooMany,
+  refuseSchema,
+  replacedFields,
+  reservePlace,
+  type WorkflowBody,
+} from './write.ts'
 
-const mostTries = 3
 /** Emails with embedded images are large. */
 const bodyLimit = 26 * 1024 * 1024
 
@@ -53,9 +68,6 @@ const StepParams = Type.Object({
   stepId: Type.String({ description: '`stepId`, slug or internal id' }),
 })
 
-/** The schema of a workflow without one: allows anything. */
-const openPayload = { type: 'object', additionalProperties: true, properties: {} }
-
 type Reference = { environmentId: string; workflowId: string }
 
 /** By identifier, else by internal id or slug. */
@@ -65,66 +77,20 @@ async function readWorkflow(db: Db | Tx, { environmentId, workflowId }: Referenc
   return row
 }
 
-/** Refuses an invalid schema on writing, not at the first trigger. */
-function refuseSchema(schema: JsonSchema | null | undefined): void {
-  if (!schema) return
-  try {
-    compileSchema(schema)
-  } catch (error) {
-    if (error instanceof SchemaError)
-      throw generalError([`payloadSchema must be a valid JSON schema: ${error.message}`])
-    throw error
-  }
-}
-
-/** Serializes the creation of workflows in an environment, so that the limit and unique identifiers are exact. */
-async function reservePlace(tx: Tx, environmentId: string, limit: number): Promise<void> {
-  await lockEnvironment(tx, environmentId)
-  const { count } = await tx
-    .selectFrom('workflows')
-    .select((select) => select.fn.countAll<string>().as('count'))
-    .where('environment_id', '=', environmentId)
-    .executeTakeFirstOrThrow()
-  if (Number(count) >= limit)
-    throw fail('too_many_workflows', { limit }, { ctx: { currentCount: Number(count), limit } })
-}
-
-/** The wanted identifier, or with a random suffix if another workflow has it. */
-async function freeIdentifier(tx: Tx, environmentId: string, wanted: string): Promise<string> {
-  for (let i = 0; i < mostTries; i += 1) {
-    const identifier = i === 0 ? wanted : `${wanted}-${randomLower(8)}`
-    if (!(await isTaken(tx, environmentId, identifier))) return identifier
-  }
-  throw fail('workflow_id_taken', { workflowId: wanted })
-}
-
-async function isTaken(tx: Tx, environmentId: string, identifier: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('workflows')
-    .select('id')
-    .where('environment_id', '=', environmentId)
-    .where('identifier', '=', identifier)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** Creates or deletes the texts when translation is turned on or off. */
-async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Promise<void> {
-  if (row.is_translation_enabled === wasEnabled) return
-  const translated = { environmentId: row.environment_id, resourceType: 'workflow', resourceRowId: row.id } as const
-  if (wasEnabled) await disableTranslations(tx, translated)
-  else await enableTranslations(tx, translated, row.updated_at)
-}
-
 export const workflows: Resource = (app, services) => {
   const { db, clock, brand } = services
   const { limits } = services.config
   const tags = ['Workflows']
   const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
+  const replaced = workflowFields('UpsertWorkflowCommand', 'workflowDto', { anyStepId: true })
   const patch = workflowFields('PatchWorkflowCommand')
   const duplicate = workflowFields('DuplicateWorkflowCommand')
 
-  const show = async (row: WorkflowRow) => showWorkflow(services, row)
+  const show = async (row: WorkflowRow, reply: FastifyReply) => {
+    const workflow = await showWorkflow(services, row)
+    reply.header('ETag', entityTag(workflow.revision))
+    return workflow
+  }
   const writing = ({ id: environmentId, userId }: Environment) => ({ environmentId, userId, now: clock.now() })
 
   /** Locks the row from reading to writing, so that concurrent changes are not lost. */
@@ -133,39 +99,68 @@ export const workflows: Resource = (app, services) => {
     workflowId: string,
     work: (row: WorkflowRow, tx: Tx) => Promise<WorkflowFields> | WorkflowFields,
     {
-      baseVersion,
       prepare = async () => undefined,
-    }: {
-      baseVersion?: number | null | undefined
+      ...expected
+    }: Expected & {
       prepare?: (row: WorkflowRow, tx: Tx) => Promise<void>
     },
   ): Promise<WorkflowRow> => {
-    const { row: result, isStale } = await db.transaction().execute(async (tx) => {
+    const { row: result, refusal } = await db.transaction().execute(async (tx) => {
       const found = await readWorkflow(tx, { environmentId, workflowId })
       // Layouts are locked before workflows everywhere, to avoid deadlocks.
       await prepare(found, tx)
       const row = await lockWorkflow(tx, environmentId, found.id)
       if (!row) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
       // Under the lock: of two saves that began from one version, the second is refused.
-      if (typeof baseVersion === 'number' && baseVersion !== row.version) return { row, isStale: true }
+      const refusal = refusalOf(row, expected)
+      if (refusal) return { row, refusal }
       const fields = await work(row, tx)
       const saved = await saveWorkflow(tx, { environmentId, userId, id: row.id, now: clock.now() }, fields)
       await followSwitch(tx, saved, row.is_translation_enabled)
-      return { row: saved, isStale: false }
+      return { row: saved }
     })
-    if (isStale) throw await staleSave(services, result)
+    if (refusal) throw await staleSave(services, result, refusal)
     return result
+  }
+
+  /** Makes it with exactly this identifier, unless there is one. Of two at once, one makes it. */
+  const createMissing = async (
+    environment: Environment,
+    workflowId: string,
+    body: WorkflowBody & { workflowId?: string | null | undefined },
+    headers: IncomingHttpHeaders = {},
+  ): Promise<WorkflowRow | undefined> => {
+    const find = (from: Db | Tx) => findWorkflow(from, environment.id, workflowId, idIn(workflowId, 'wf'))
+    if (await find(db)) return undefined
+    return db.transaction().execute(async (tx) => {
+      await lockEnvironment(tx, environment.id)
+      if (await find(tx)) return undefined
+      if (!isExpected(headers, undefined)) throw fail('revision_changed', { revision: undefined })
+      refuseIdentifier(workflowId)
+      sameIdentifier(workflowId, workflowId, body.workflowId)
+      await refuseOneTooMany(tx, environment.id, limits.workflows)
+      return createWorkflow(tx, writing(environment), workflowId, body)
+    })
   }
 
   app.post(
     '/v2/workflows',
     {
       bodyLimit,
+      config: { refusals: [409] },
       schema: {
         tags,
         summary: 'Create a workflow',
         description:
-          'A taken identifier gets a random suffix. Control values are stored unchanged; `issues` of each step lists their problems.',
+          'A taken identifier gets a random suffix, unless `onConflict` says otherwise. Control values are stored unchanged; `issues` of each step lists their problems. What was read can be sent as it is: members that only answers have are dropped.',
+        querystring: Type.Object({
+          onConflict: Type.Optional(
+            Enum(['error', 'update'], {
+              description:
+                'If the identifier is taken: `error` answers 409 `workflow_exists`, `update` replaces that workflow, where absent fields get their defaults',
+            }),
+          ),
+        }),
         body: Body({
           name: upsert.name,
           workflowId: OwnIdentifier,
@@ -180,45 +175,37 @@ export const workflows: Resource = (app, services) => {
           preferences: Maybe(PreferencesInput),
           __source: Maybe(Enum(sources, { description: 'Where it is created; ignored' })),
         }),
-        response: { 201: Workflow },
+        response: { 200: Workflow, 201: Workflow },
       },
     },
     async (request, reply) => {
-      const { name, workflowId, severity, preferences, payloadSchema, ...body } = request.body
-      refuseTooManySteps(body.steps, limits.steps)
-      refuseSchema(payloadSchema)
-      const { environmentId, userId, now } = writing(request.environment)
-      const given = storedValues(body.steps)
-      const workflow = completePreferences(preferences?.workflow)
-      const user = preferences?.user ? completePreferences(preferences.user) : null
-      const row = await db.transaction().execute(async (tx) => {
-        await reservePlace(tx, environmentId, limits.workflows)
-        const saved = await saveWorkflow(
-          tx,
-          { environmentId, userId, now, id: newId(now) },
-          {
-            name,
-            identifier: await freeIdentifier(tx, environmentId, workflowId),
-            description: body.description ?? '',
-            origin: 'svc-cloud',
-            active: body.active ?? false,
-            critical: isCritical({ workflow, user }),
-            severity: severity ?? 'none',
-            tags: body.tags ?? [],
-            data: null,
-            steps: planSteps(await withLayouts(tx, environmentId, given), [], now),
-            payload_schema: payloadSchema ?? openPayload,
-            validate_payload: body.validatePayload ?? !payloadSchema,
-            is_translation_enabled: body.isTranslationEnabled ?? false,
-            preferences: workflow,
-            user_preferences: user,
-          },
-        )
-        await followSwitch(tx, saved, false)
-        return saved
+      const { environment, body } = request
+      const { workflowId } = body
+      const { onConflict } = request.query
+      refuseBody(body, limits)
+      if (onConflict === undefined) {
+        const made = await db.transaction().execute(async (tx) => {
+          await reservePlace(tx, environment.id, limits.workflows)
+          const identifier = await freeIdentifier(tx, environment.id, workflowId)
+          return createWorkflow(tx, writing(environment), identifier, body)
+        })
+        reply.code(201)
+        return show(made, reply)
+      }
+      const made = await createMissing(environment, workflowId, body)
+      if (made) {
+        reply.code(201)
+        return show(made, reply)
+      }
+      if (onConflict === 'error') throw fail('workflow_exists', { workflowId }, { ctx: { workflowId } })
+      let given = body.steps
+      const saved = await change(environment, workflowId, (row) => replacedFields(row, body, given, clock.now()), {
+        prepare: async (row, tx) => {
+          if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
+        },
       })
-      reply.code(201)
-      return show(row)
+      reply.code(200)
+      return show(saved, reply)
     },
   )
 
@@ -250,9 +237,9 @@ export const workflows: Resource = (app, services) => {
         response: { 200: Workflow },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const environmentId = await environmentToRead(db, request.environment, request.query.environmentId)
-      return show(await readWorkflow(db, { environmentId, workflowId: request.params.workflowId }))
+      return show(await readWorkflow(db, { environmentId, workflowId: request.params.workflowId }), reply)
     },
   )
 
@@ -260,23 +247,37 @@ export const workflows: Resource = (app, services) => {
     '/v2/workflows/:workflowId',
     {
       bodyLimit,
-      config: { refusals: [409] },
+      config: { refusals: [409, 412] },
       schema: {
         tags,
         summary: 'Replace a workflow',
         description:
-          'Steps are matched by `_id`; the given list replaces the stored one. A step without `controlValues` loses its stored ones.',
+          'Steps are matched by `_id`, or else by `stepId` and `type`; the given list replaces the stored one. A step without `controlValues` loses its stored ones. What was read can be sent as it is; if nothing differs, nothing is written. `If-Match` with the `ETag` of an answer refuses the change with 412 if somebody changed it since.',
         params: Params,
+        querystring: Type.Object({
+          upsert: Type.Optional(
+            Type.Boolean({
+              description:
+                'Make it with exactly this identifier if there is none (201). With the header `If-None-Match: *` it is only made, never replaced',
+            }),
+          ),
+        }),
         body: Body({
           name: upsert.name,
-          steps: upsert.steps,
-          preferences: PreferencesInput,
-          origin: Enum(
-            origins.map((origin) => brand.toWire(origin)),
-            { description: 'Accepted and ignored: a workflow keeps its origin' },
+          steps: replaced.steps,
+          preferences: Type.Optional({ ...PreferencesInput, description: 'Required, except with `upsert`' }),
+          origin: Type.Optional(
+            Enum(
+              origins.map((origin) => brand.toWire(origin)),
+              { description: 'Required, except with `upsert`. Ignored: a workflow keeps its origin' },
+            ),
           ),
           workflowId: Maybe(
-            Type.String({ minLength: 1, maxLength: 255, description: 'Applied to code-first workflows only' }),
+            Type.String({
+              minLength: 1,
+              maxLength: 255,
+              description: 'Applied to code-first workflows only. With `upsert` it must be the one in the path',
+            }),
           ),
           description: Maybe(upsert.description),
           tags: Maybe(upsert.tags),
@@ -287,43 +288,52 @@ export const workflows: Resource = (app, services) => {
           severity: Maybe(upsert.severity),
           baseVersion: BaseVersion,
         }),
-        response: { 200: Workflow },
+        response: { 200: Workflow, 201: Workflow },
       },
     },
-    async (request) => {
-      const { body, environment } = request
-      refuseTooManySteps(body.steps, limits.steps)
-      refuseSchema(body.payloadSchema)
-      const workflow = completePreferences(body.preferences.workflow)
-      const user = body.preferences.user ? completePreferences(body.preferences.user) : null
+    async (request, reply) => {
+      const { body, environment, headers } = request
+      const { workflowId } = request.params
+      const { upsert: isUpsert = false } = request.query
+      if (!isUpsert) refuseIncomplete(body)
+      refuseBody(body, limits)
+      if (isUpsert) {
+        const made = await createMissing(environment, workflowId, body, headers)
+        if (made) {
+          reply.code(201)
+          return show(made, reply)
+        }
+      }
+      const preferences = givenPreferences(body.preferences)
       let given = body.steps
       const saved = await change(
         environment,
-        request.params.workflowId,
+        workflowId,
         async (row, tx) => ({
           ...fieldsOf(row),
           name: body.name,
-          identifier: await identifierAfter(tx, row, body.workflowId),
+          identifier: isUpsert
+            ? sameIdentifier(row.identifier, workflowId, body.workflowId)
+            : await identifierAfter(tx, row, body.workflowId),
           description: body.description ?? row.description,
           active: body.active ?? false,
-          critical: isCritical({ workflow, user }),
           severity: body.severity ?? row.severity,
           tags: body.tags ?? row.tags,
           steps: planSteps(given, row.steps, clock.now()),
           payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
-          preferences: workflow,
-          user_preferences: user,
+          ...(body.preferences ? preferenceFields(row, preferences) : {}),
         }),
         {
           baseVersion: body.baseVersion,
+          headers,
           prepare: async (row, tx) => {
             if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
           },
         },
       )
-      return show(saved)
+      return show(saved, reply)
     },
   )
 
@@ -331,7 +341,7 @@ export const workflows: Resource = (app, services) => {
     '/v2/workflows/:workflowId',
     {
       bodyLimit,
-      config: { refusals: [409] },
+      config: { refusals: [409, 412] },
       schema: {
         tags,
         summary: 'Change the given fields of a workflow; null changes nothing',
@@ -349,13 +359,14 @@ export const workflows: Resource = (app, services) => {
         response: { 200: Workflow },
       },
     },
-    async (request) => {
-      const { environment } = request
+    async (request, reply) => {
+      const { environment, headers } = request
       const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
       const isEmpty = Object.values(body).every((value) => value === null || value === undefined)
-      if (isEmpty) return show(await readWorkflow(db, { environmentId: environment.id, workflowId }))
+      if (isEmpty && headers['if-match'] === undefined)
+        return show(await readWorkflow(db, { environmentId: environment.id, workflowId }), reply)
       const saved = await change(
         environment,
         workflowId,
@@ -369,15 +380,16 @@ export const workflows: Resource = (app, services) => {
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
         }),
-        { baseVersion },
+        { baseVersion, headers },
       )
-      return show(saved)
+      return show(saved, reply)
     },
   )
 
   app.delete(
     '/v2/workflows/:workflowId',
     {
+      config: { refusals: [412] },
       schema: {
         tags,
         summary: 'Delete a workflow with its translations and all preferences for it',
@@ -388,11 +400,16 @@ export const workflows: Resource = (app, services) => {
     async (request, reply) => {
       const environmentId = request.environment.id
       const { workflowId } = request.params
-      await db.transaction().execute(async (tx) => {
+      const missing = () => fail('workflow_not_found', undefined, { ctx: { workflowId } })
+      const stale = await db.transaction().execute(async (tx) => {
         const { id } = await readWorkflow(tx, { environmentId, workflowId })
-        if (!(await deleteWorkflow(tx, environmentId, id, clock.now())))
-          throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
+        const row = await lockWorkflow(tx, environmentId, id)
+        if (!row) throw missing()
+        if (refusalOf(row, { headers: request.headers })) return row
+        if (!(await deleteWorkflow(tx, environmentId, id, clock.now()))) throw missing()
+        return undefined
       })
+      if (stale) throw await staleSave(services, stale, 'revision_changed')
       return reply.code(204).send(null)
     },
   )
@@ -446,7 +463,7 @@ export const workflows: Resource = (app, services) => {
         return saved
       })
       reply.code(201)
-      return show(row)
+      return show(row, reply)
     },
   )
 
@@ -490,6 +507,27 @@ function refuseOtherOrigins(row: WorkflowRow, brand: Services['brand']): void {
     { origins: allowed },
     { ctx: { workflowId: row.identifier, origin: brand.toWire(row.origin), allowedOrigins: allowed } },
   )
+}
+
+/** Public clients rely on these refusals. */
+function refuseIncomplete({ preferences, origin }: { preferences?: unknown; origin?: unknown }): void {
+  const messages = [
+    ...(preferences === undefined ? ['preferences should not be null or undefined'] : []),
+    ...(origin === undefined ? ['origin should not be empty'] : []),
+  ]
+  if (messages.length > 0) throw generalError(messages)
+}
+
+/** For an identifier that becomes a new workflow's. */
+function refuseIdentifier(workflowId: string): void {
+  const problem = identifierProblem(workflowId)
+  if (problem) throw generalError([`workflowId ${problem}`])
+}
+
+function sameIdentifier(identifier: string, inPath: string, inBody: string | null | undefined): string {
+  if (typeof inBody === 'string' && inBody !== identifier && inBody !== inPath)
+    throw generalError([`workflowId must be "${identifier}", as in the path`])
+  return identifier
 }
 
 /** Only a code-first workflow can change its identifier. */

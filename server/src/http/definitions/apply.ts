@@ -1,0 +1,72 @@
+// Carries out a planned push, in the caller's transaction, which holds the environment's lock.
+import { announce } from '../../db/core/changes.ts'
+import type { Tx } from '../../db/core/database.ts'
+import { deleteDefinitionFiles, writeDefinitionFiles } from '../../db/queries/definition-files.ts'
+import { saveLayouts } from '../../db/queries/layouts.ts'
+import {
+  deleteTranslations,
+  enableAllTranslations,
+  removeTexts,
+  type TranslatedType,
+  writeTranslations,
+} from '../../db/queries/translations.ts'
+import { deleteWorkflows, saveWorkflows } from '../../db/queries/workflows.ts'
+import type { Writing } from '../workflows/write.ts'
+import type { Writes } from './plan.ts'
+
+export interface Source {
+  repository?: string | null
+  commit?: string | null
+  url?: string | null
+  dirty?: boolean | null
+}
+
+export async function applyPush(tx: Tx, writing: Writing, writes: Writes, source: Source): Promise<void> {
+  const { environmentId, now } = writing
+  const pushing = { ...writing, isPushed: true }
+  await saveLayouts(tx, pushing, writes.layouts)
+  await followSwitches(tx, writing, 'layout', writes.layouts)
+  await saveWorkflows(tx, pushing, writes.workflows)
+  await followSwitches(tx, writing, 'workflow', writes.workflows)
+  if (writes.texts.length > 0) await writeTranslations(tx, environmentId, writes.texts, now)
+  await removeTexts(tx, environmentId, writes.removedTexts, now)
+  await deleteWorkflows(tx, environmentId, writes.deletedWorkflows, now, { isPushed: true })
+  await deleteLayouts(tx, environmentId, writes.deletedLayouts)
+  await writeDefinitionFiles(
+    tx,
+    writes.owned.map(({ kind, id, path = null, revision }) => ({
+      ...{ environment_id: environmentId, kind, id, revision, path },
+      ...{ repository: source.repository ?? null, commit: source.commit ?? null, url: source.url ?? null },
+      pushed_at: now,
+    })),
+  )
+  await deleteDefinitionFiles(tx, environmentId, writes.released)
+}
+
+/** Creates or deletes the texts where translation is turned on or off. */
+async function followSwitches(
+  tx: Tx,
+  { environmentId, now }: Writing,
+  resourceType: TranslatedType,
+  written: Array<{ id: string; fields: { is_translation_enabled: boolean }; wasTranslated: boolean }>,
+): Promise<void> {
+  const switched = (isOn: boolean) =>
+    written
+      .filter(({ fields, wasTranslated }) => fields.is_translation_enabled === isOn && wasTranslated !== isOn)
+      .map(({ id }) => ({ resourceType, resourceRowId: id }))
+  await enableAllTranslations(tx, environmentId, switched(true), now)
+  const off = switched(false)
+  if (off.length > 0) await deleteTranslations(tx, environmentId, off)
+}
+
+/** No workflow uses them: the plan refuses that. */
+async function deleteLayouts(tx: Tx, environmentId: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.deleteFrom('layouts').where('environment_id', '=', environmentId).where('id', 'in', ids).execute()
+  await deleteTranslations(
+    tx,
+    environmentId,
+    ids.map((resourceRowId) => ({ resourceType: 'layout' as const, resourceRowId })),
+  )
+  await announce(tx, 'layouts', environmentId)
+}

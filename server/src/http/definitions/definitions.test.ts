@@ -1,0 +1,417 @@
+// Definitions over the API: files.md §3.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { signInAs } from '../../../test/people.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+import { addWorkflow } from '../../../test/workflows.ts'
+
+const server = useServer()
+let api: Api
+let other: Api
+beforeEach(async () => {
+  ;({ development: api, production: other } = await server.freshOrganization())
+})
+
+type Definition = Record<string, unknown>
+const mail = (more: object = {}) => ({
+  ...{ stepId: 'mail', name: 'Mail', type: 'email' },
+  controlValues: { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html', ...more },
+})
+const comments = (more: Definition = {}) => ({
+  ...{ workflowId: 'comments', name: 'Comments', active: true, validatePayload: true, steps: [mail()] },
+  ...more,
+})
+const html = (text: string) => `<html><body>${text}{{content}}</body></html>`
+const brand = (text = 'A', more: Definition = {}) => ({
+  ...{ layoutId: 'brand', name: 'Brand', controlValues: { email: { body: html(text), editorType: 'html' } } },
+  ...more,
+})
+const workflow = (definition: Definition = comments(), more: object = {}) => ({
+  ...{ kind: 'workflow', id: definition.workflowId, definition },
+  ...more,
+})
+const layout = (definition: Definition = brand(), more: object = {}) => ({
+  ...{ kind: 'layout', id: definition.layoutId, definition },
+  ...more,
+})
+const german = (workflows: Definition, more: object = {}) => ({
+  ...{ kind: 'translation', id: 'de_DE', definition: { workflows, layouts: {} } },
+  ...more,
+})
+
+const push = (resources: object[], more: object = {}, to = api) =>
+  to.post('/v2/definitions/push', { resources, ...more })
+async function pushed(resources: object[], more: object = {}, to = api) {
+  const answer = await push(resources, more, to)
+  expect(answer).toMatchObject({ status: 200 })
+  return answer.body
+}
+const read = async (query = '', from = api) => (await from.get(`/v2/definitions${query}`)).body
+const one = async (kind: string, id: string, from = api) => (await read(`?kinds=${kind}&ids=${id}`, from)).resources[0]
+
+describe('reading', () => {
+  test('gives every definition with its revision, by kind and id, and names what code declares', async () => {
+    await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+    await pushed([workflow(comments({ isTranslationEnabled: true })), layout(), german({ comments: { hi: 'Hallo' } })])
+    const all = await read()
+    expect(all).toMatchObject({ format: 1, environment: { name: 'Development', identifier: expect.any(String) } })
+    expect(all.resources.map(({ kind, id, version }: any) => [kind, id, version])).toEqual([
+      ['layout', 'brand', 1],
+      ['layout', 'default-layout', 1],
+      ['translation', 'de_DE', null],
+      ['workflow', 'comments', 1],
+    ])
+    expect(all.passedOver).toEqual([{ kind: 'workflow', id: 'coded', why: 'code_first' }])
+    const { revision, definition } = all.resources[3]
+    expect(definition).toEqual(comments({ isTranslationEnabled: true }))
+    expect((await api.get('/v2/workflows/comments')).body.revision).toBe(revision)
+    expect(all.resources[1].definition).toEqual({ layoutId: 'default-layout', name: 'Default Layout', isDefault: true })
+    expect(all.resources[2].definition).toEqual({ workflows: { comments: { hi: 'Hallo' } }, layouts: {} })
+  })
+
+  test('refuses unknown kinds and too many ids', async () => {
+    expect((await api.get('/v2/definitions?kinds=workflow,secret')).status).toBe(422)
+    expect((await api.get(`/v2/definitions?ids=${Array(201).fill('a').join()}`)).status).toBe(422)
+  })
+
+  test('what is read can be pushed into another environment, with the same revisions', async () => {
+    await pushed([
+      workflow(comments({ isTranslationEnabled: true, steps: [mail({ layoutId: 'brand' })] })),
+      ...[layout(), german({ comments: { hi: 'Hallo' } })],
+    ])
+    const { resources } = await read()
+    const answer = await pushed(
+      resources.map((each: object) => ({ ...each, base: 'any' })),
+      {},
+      other,
+    )
+    expect(answer.summary).toEqual({ created: 3, updated: 0, deleted: 0, unchanged: 1 })
+    const there = (await read('', other)).resources
+    expect(there.map((each: any) => each.revision)).toEqual(resources.map((each: any) => each.revision))
+    expect(there.map((each: any) => each.definition)).toEqual(resources.map((each: any) => each.definition))
+    expect((await pushed(resources, {}, other)).summary).toMatchObject({ updated: 0, unchanged: 4 })
+  })
+})
+
+describe('a push', () => {
+  test('creates, updates and leaves alone, and says so', async () => {
+    const first = await pushed([workflow(), layout()])
+    expect(first).toMatchObject({
+      ...{ applied: true, summary: { created: 2, updated: 0, deleted: 0, unchanged: 0 } },
+      changes: [
+        { kind: 'layout', id: 'brand', action: 'created', version: 1 },
+        { kind: 'workflow', id: 'comments', action: 'created', version: 1 },
+      ],
+    })
+    const { steps } = (await api.get('/v2/workflows/comments')).body
+    const second = await pushed([workflow(comments({ name: 'Renamed' })), layout()])
+    expect(second.changes).toEqual([
+      {
+        ...{ kind: 'workflow', id: 'comments', action: 'updated', version: 2 },
+        revision: (await one('workflow', 'comments')).revision,
+      },
+    ])
+    expect(second.summary.unchanged).toBe(1)
+    const now = (await api.get('/v2/workflows/comments')).body
+    expect(now).toMatchObject({ name: 'Renamed', version: 2 })
+    expect(now.steps[0]._id).toBe(steps[0]._id)
+  })
+
+  test('makes absent members the default', async () => {
+    await pushed([workflow(comments({ description: 'Long', tags: ['a'], severity: 'high' }))])
+    await pushed([workflow()])
+    expect((await api.get('/v2/workflows/comments')).body).toMatchObject({
+      description: '',
+      tags: [],
+      severity: 'none',
+    })
+  })
+
+  test('is all or nothing: every problem is named, and nothing is changed', async () => {
+    const answer = await push([
+      workflow(comments({ steps: [mail({ layoutId: 'gone' }), mail()], payloadSchema: { type: 'nothing' } })),
+      workflow(comments({ workflowId: 'fine' })),
+      workflow(comments({ workflowId: 'fine' })),
+      { ...workflow(comments({ workflowId: 'else' })), id: 'named' },
+      workflow(comments({ workflowId: 'odd', colour: 'red' })),
+      layout(brand('x', { controlValues: { email: { body: 'nothing', editorType: 'html' } } })),
+      german({ nobody: { hi: 'Hallo' }, fine: { hi: 'Hallo' } }),
+      { kind: 'translation', id: 'Klingon', definition: {} },
+    ])
+    expect(answer).toMatchObject({ status: 422, body: { code: 'definitions_invalid' } })
+    const { problems } = answer.body.ctx
+    expect(problems.map(({ kind, id, path }: any) => [kind, id, path])).toEqual(
+      expect.arrayContaining([
+        ['workflow', 'comments', 'payloadSchema'],
+        ['workflow', 'comments', 'steps.mail'],
+        ['workflow', 'comments', 'steps.mail.controlValues.layoutId'],
+        ['workflow', 'fine', ''],
+        ['workflow', 'named', 'workflowId'],
+        ['workflow', 'odd', expect.any(String)],
+        ['layout', 'brand', 'controlValues.email.body'],
+        ['translation', 'de_DE', 'workflows.nobody'],
+        ['translation', 'de_DE', 'workflows.fine'],
+        ['translation', 'Klingon', ''],
+      ]),
+    )
+    expect(answer.body.message).toBe(`${problems.length} problems in the definitions; nothing was changed`)
+    expect((await read()).resources).toHaveLength(1)
+  })
+
+  test('names the issues of controls, which are no failure', async () => {
+    const { issues, applied } = await pushed([workflow(comments({ steps: [mail({ subject: '{{payload.nope' })] }))])
+    expect(applied).toBe(true)
+    expect(issues).toEqual([
+      expect.objectContaining({ kind: 'workflow', id: 'comments', stepId: 'mail', path: 'subject' }),
+    ])
+  })
+
+  test('as a dry run answers the same and writes nothing', async () => {
+    const dry = await pushed([workflow()], { dryRun: true })
+    expect(dry).toMatchObject({ applied: false, summary: { created: 1 } })
+    expect((await api.get('/v2/workflows/comments')).status).toBe(404)
+    expect({ ...(await pushed([workflow()])), applied: false }).toEqual(dry)
+  })
+
+  test('turns translation on and off, and replaces the texts of a locale as a whole', async () => {
+    const translated = workflow(comments({ isTranslationEnabled: true }))
+    const second = workflow(comments({ workflowId: 'second', isTranslationEnabled: true }))
+    await pushed([translated, second, german({ comments: { b: '1', a: '2' }, second: { a: '3' } })])
+    const text = (id: string) => api.get(`/v2/translations/workflow/${id}/de_DE`)
+    expect(Object.keys((await text('comments')).body.content)).toEqual(['b', 'a'])
+    await pushed([german({ comments: { b: '1' } })])
+    expect((await text('comments')).body.content).toEqual({ b: '1' })
+    expect((await text('second')).status).toBe(404)
+    await pushed([workflow(), german({})])
+    expect(await one('translation', 'de_DE')).toBeUndefined()
+    expect((await pushed([german({})])).summary).toMatchObject({ unchanged: 1, created: 0 })
+  })
+
+  test('a block document is stored without spaces, and its spacing is no change', async () => {
+    const doc = { type: 'doc', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Hi' }] }] }
+    const steps = (spaces: number) => [mail({ editorType: 'block', body: JSON.stringify(doc, null, spaces) })]
+    await pushed([workflow(comments({ steps: steps(2) }))])
+    expect((await api.get('/v2/workflows/comments')).body.steps[0].controlValues.body).toBe(JSON.stringify(doc))
+    expect((await pushed([workflow(comments({ steps: steps(4) }))])).summary.unchanged).toBe(1)
+  })
+
+  test('makes another layout the default, and never leaves none', async () => {
+    const { changes } = await pushed([layout(brand('A', { isDefault: true }))])
+    expect(changes.map(({ id, action }: any) => [id, action])).toEqual([
+      ['brand', 'created'],
+      ['default-layout', 'updated'],
+    ])
+    expect((await api.get('/v2/layouts/default-layout')).body.isDefault).toBe(false)
+    expect(await push([layout()])).toMatchObject({ status: 422, body: { ctx: { problems: [{ path: 'isDefault' }] } } })
+    const two = [layout(brand('A', { isDefault: true })), layout(brand('B', { layoutId: 'b', isDefault: true }))]
+    expect((await push(two)).body.ctx.problems).toHaveLength(2)
+  })
+
+  test('of two at once, with the same base, one wins', async () => {
+    await pushed([workflow()])
+    const { revision: base } = await one('workflow', 'comments')
+    const names = ['a', 'b', 'c', 'd']
+    const answers = await Promise.all(names.map((name) => push([workflow(comments({ name }), { base })])))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+  })
+
+  test('has at most 5,000 resources', async () => {
+    const many = Array.from({ length: 5_001 }, (_, i) => ({ kind: 'layout', id: `l${i}`, definition: {} }))
+    expect((await push(many)).status).toBe(413)
+  })
+})
+
+describe('conflicts', () => {
+  const edit = () => api.patch('/v2/workflows/comments', { description: 'By hand' })
+  const changed = comments({ name: 'Changed' })
+
+  test.each<[string, unknown, () => Promise<unknown>, string | undefined]>([
+    ['absent, new', undefined, async () => undefined, undefined],
+    ['absent, made elsewhere', undefined, () => api.post('/v2/workflows', comments()), 'exists'],
+    ['absent, pushed and untouched', undefined, () => push([workflow()]), undefined],
+    ['absent, changed since', undefined, () => push([workflow()]).then(edit), 'changed'],
+    [
+      'files, deleted since',
+      'files',
+      () => push([workflow()]).then(() => api.delete('/v2/workflows/comments')),
+      'deleted',
+    ],
+    ['null, new', null, async () => undefined, undefined],
+    ['null, there', null, () => push([workflow()]), 'exists'],
+    ['another revision', 'f'.repeat(64), () => push([workflow()]), 'changed'],
+    ['a revision of something gone', 'f'.repeat(64), async () => undefined, 'deleted'],
+    ['any, changed since', 'any', () => push([workflow()]).then(edit), undefined],
+  ])('base %s', async (_, base, before, why) => {
+    await before()
+    const answer = await push([workflow(changed, base === undefined ? {} : { base }), layout()])
+    if (why === undefined) {
+      expect(answer).toMatchObject({ status: 200 })
+      return
+    }
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        code: 'definitions_conflict',
+        message: '1 of them were changed since; pull first, or say which ones to overwrite',
+        ctx: { conflicts: [{ kind: 'workflow', id: 'comments', why }] },
+      },
+    })
+    const { current } = answer.body.ctx.conflicts[0]
+    expect(current?.revision).toBe((await one('workflow', 'comments'))?.revision)
+    expect((await api.get('/v2/layouts/brand')).status).toBe(404)
+  })
+
+  test('what is pushed and there already is none; a code-first workflow always is one', async () => {
+    await api.post('/v2/workflows', comments())
+    expect((await pushed([workflow(comments(), { base: null })])).summary.unchanged).toBe(1)
+    await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+    expect(
+      (await push([workflow(comments({ workflowId: 'coded' }), { base: 'any' })])).body.ctx.conflicts,
+    ).toMatchObject([{ id: 'coded', why: 'code_first' }])
+  })
+})
+
+describe('prune', () => {
+  test('deletes what files pushed, nobody changed and the list no longer has; nothing else', async () => {
+    await api.post('/v2/workflows', comments({ workflowId: 'by-hand' }))
+    await pushed([
+      ...[workflow(), workflow(comments({ workflowId: 'edited' })), workflow(comments({ workflowId: 'kept' }))],
+      ...[layout(brand('A', { isDefault: true })), layout(brand('B', { layoutId: 'old' }))],
+    ])
+    await api.patch('/v2/workflows/edited', { description: 'By hand' })
+    const kept = workflow(comments({ workflowId: 'kept' }))
+    expect((await pushed([kept])).summary).toMatchObject({ deleted: 0 })
+    const { changes } = await pushed([kept], { prune: true })
+    expect(changes.map(({ kind, id, action }: any) => [kind, id, action])).toEqual([
+      ['layout', 'old', 'deleted'],
+      ['workflow', 'comments', 'deleted'],
+    ])
+    const left = (await read()).resources.map(({ kind, id }: any) => `${kind} ${id}`)
+    expect(left).toEqual([
+      'layout brand',
+      'layout default-layout',
+      'workflow by-hand',
+      'workflow edited',
+      'workflow kept',
+    ])
+    expect((await pushed([kept], { prune: true })).changes).toEqual([])
+  })
+
+  test('refuses to delete a layout that a workflow still uses', async () => {
+    await pushed([layout(), workflow(comments({ steps: [mail({ layoutId: 'brand' })] }))])
+    const answer = await push([workflow(comments({ steps: [mail({ layoutId: 'brand' })] }))], { prune: true })
+    expect(answer).toMatchObject({ status: 422, body: { ctx: { problems: expect.any(Array) } } })
+    expect((await api.get('/v2/layouts/brand')).status).toBe(200)
+  })
+})
+
+test('a plan shows changed paths, conflicts and issues, and writes nothing', async () => {
+  await pushed([workflow(comments({ steps: [mail(), { stepId: 'inbox', name: 'Inbox', type: 'in_app' }] }))])
+  await api.patch('/v2/workflows/comments', { description: 'By hand' })
+  const steps = [{ stepId: 'inbox', name: 'Inbox', type: 'in_app' }, mail({ subject: 'Hello' })]
+  const { status, body } = await api.post('/v2/definitions/plan', {
+    resources: [workflow(comments({ steps })), layout()],
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    changes: [
+      { kind: 'layout', id: 'brand', action: 'created' },
+      {
+        ...{ kind: 'workflow', id: 'comments', action: 'updated' },
+        paths: [
+          { path: 'steps', before: ['mail', 'inbox'], after: ['inbox', 'mail'] },
+          { path: 'steps.mail.controlValues.subject', before: 'Hi', after: 'Hello' },
+          { path: 'description', before: 'By hand', after: null },
+        ],
+      },
+    ],
+    conflicts: [{ kind: 'workflow', id: 'comments', why: 'changed' }],
+    issues: [
+      { id: 'comments', stepId: 'inbox', path: 'subject' },
+      { id: 'comments', stepId: 'inbox', path: 'body' },
+    ],
+    summary: { created: 1, updated: 1, deleted: 0, unchanged: 0 },
+  })
+  expect((await api.get('/v2/layouts/brand')).status).toBe(404)
+  expect((await api.post('/v2/definitions/plan', { resources: [workflow(comments({ steps: 1 }))] })).status).toBe(422)
+})
+
+describe('what files own', () => {
+  const source = { repository: 'acme/app', commit: '8f3c', url: 'https://example.com/8f3c' }
+
+  test('says so in answers, and when it drifted', async () => {
+    await pushed([workflow(comments(), { path: 'workflows/comments/workflow.yaml' }), layout()], { source })
+    const files = { ...source, path: 'workflows/comments/workflow.yaml', drifted: false }
+    expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject(files)
+    expect((await api.get('/v2/layouts/brand')).body.files).toMatchObject({ ...source, path: null })
+    expect((await api.patch('/v2/workflows/comments', { description: 'Else' })).body.files.drifted).toBe(true)
+    expect((await one('workflow', 'comments')).files.drifted).toBe(true)
+    expect((await one('layout', 'default-layout')).files).toBeNull()
+  })
+
+  test('is changed by nobody else under refuse, until it is released', async () => {
+    await pushed([workflow(comments({ steps: [mail({ layoutId: 'brand' })] }), { path: 'w.yaml' }), layout()])
+    expect((await api.get('/v2/definitions/settings')).body).toEqual({ edits: 'warn' })
+    expect((await api.patch('/v2/definitions/settings', { edits: 'refuse' })).body).toEqual({ edits: 'refuse' })
+    const refused = { status: 409, body: { code: 'owned_by_files' } }
+    expect(await api.patch('/v2/workflows/comments', { description: 'Else' })).toMatchObject({
+      ...refused,
+      body: { message: '"comments" is kept in files (w.yaml); change it there, or release it' },
+    })
+    expect(await api.delete('/v2/workflows/comments')).toMatchObject(refused)
+    expect(await api.put('/v2/layouts/brand', { name: 'Else' })).toMatchObject(refused)
+    expect(await api.delete('/v2/layouts/brand')).toMatchObject(refused)
+    expect((await api.patch('/v2/workflows/comments', { name: 'Comments' })).status).toBe(200)
+    expect((await api.put('/v2/layouts/default-layout', { name: 'Mine' })).status).toBe(200)
+    expect((await push([workflow(comments({ name: 'Pushed' }))])).status).toBe(200)
+    const resources = [
+      { kind: 'workflow', id: 'comments' },
+      { kind: 'workflow', id: 'unknown' },
+    ]
+    expect((await api.post('/v2/definitions/release', { resources })).body).toEqual({ released: 1 })
+    expect((await api.patch('/v2/workflows/comments', { description: 'Else' })).status).toBe(200)
+    expect((await api.get('/v2/workflows/comments')).body).not.toHaveProperty('files')
+    expect((await api.patch('/v2/definitions/settings', { edits: 'never' })).status).toBe(422)
+  })
+
+  test('can be published over, also under refuse', async () => {
+    const [here, there] = [await server.organizationOf(api), other]
+    await pushed([workflow()], {}, there)
+    await there.patch('/v2/definitions/settings', { edits: 'refuse' })
+    await api.post('/v2/workflows', comments({ name: 'Published' }))
+    const sync = await here.put('/v2/workflows/comments/sync', { targetEnvironmentId: there.environmentId })
+    expect(sync).toMatchObject({ status: 200, body: { name: 'Published' } })
+  })
+})
+
+describe('who may', () => {
+  test('viewers read; editors push and release; admins change settings; the audit log has it', async () => {
+    const viewer = await signInAs(server, api, 'viewer')
+    const editor = await signInAs(server, api, 'editor')
+    const admin = await signInAs(server, api, 'admin')
+    expect((await viewer.get('/v2/definitions')).status).toBe(200)
+    expect((await viewer.post('/v2/definitions/plan', { resources: [] })).status).toBe(403)
+    const push = { resources: [workflow()], source: { commit: '8f3c' } }
+    expect((await viewer.post('/v2/definitions/push', push)).status).toBe(403)
+    expect((await editor.post('/v2/definitions/push', push)).status).toBe(200)
+    expect((await editor.post('/v2/definitions/push', push)).status).toBe(200)
+    expect((await editor.patch('/v2/definitions/settings', { edits: 'allow' })).status).toBe(403)
+    expect((await admin.patch('/v2/definitions/settings', { edits: 'allow' })).status).toBe(200)
+    const release = { resources: [{ kind: 'workflow', id: 'comments' }] }
+    expect((await editor.post('/v2/definitions/release', release)).status).toBe(200)
+    const { rows } = await server.database.pool.query(
+      "SELECT action, details FROM audit_log WHERE acted_in = $1 AND action LIKE 'definitions.%' ORDER BY id",
+      [api.environmentId],
+    )
+    expect(rows).toMatchObject([
+      { action: 'definitions.pushed', details: { commit: '8f3c', created: 1, ids: ['workflow comments'] } },
+      { action: 'definitions.settings-changed', details: { edits: 'allow' } },
+      { action: 'definitions.released', details: { released: 1 } },
+    ])
+  })
+
+  test('a key needs the scope of every kind it pushes', async () => {
+    const key = await server.keyFor(api, ['read', 'write:workflows'])
+    expect((await push([workflow()], {}, key)).status).toBe(200)
+    expect(await push([layout()], {}, key)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
+  })
+})

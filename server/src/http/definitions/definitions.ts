@@ -1,0 +1,387 @@
+// Definitions: everything an environment defines in one answer, and in one push, all or nothing. For files beside your code.
+import { type Static, Type } from 'typebox'
+import type { Tx } from '../../db/core/database.ts'
+import { envKeysOf } from '../../db/core/environment-access.ts'
+import { definitionEdits } from '../../db/core/tables.ts'
+import { deleteDefinitionFiles, listDefinitionFiles } from '../../db/queries/definition-files.ts'
+import { lockEnvironment } from '../../db/queries/environments.ts'
+import {
+  definitionKinds,
+  definitionsIn,
+  ownOrigin,
+  readEnvironmentName,
+  readRows,
+} from '../../engine/definitions/content.ts'
+import { fail } from '../../errors.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body, Enum, FreeObject, Nullable, NullableTimestamp } from '../edge/schema.ts'
+import { generalError } from '../edge/validation.ts'
+import { Files, showFiles } from '../workflows/owned-by-files.ts'
+import { applyPush } from './apply.ts'
+import { type PushedResource, type PushPlan, planPush } from './plan.ts'
+import { refuseMissingScopes } from './scopes.ts'
+
+const largestPush = 64 * 1024 * 1024
+const mostResources = 5_000
+const mostIds = 200
+
+const Kind = Enum(definitionKinds)
+const Revision = Type.String({ description: 'SHA-256, in hex, of the definition as RFC 8785 writes it' })
+const Version = Nullable(Type.Integer({ description: 'Null for kinds without history' }))
+const Definitions = Type.Object({
+  format: Type.Integer(),
+  environment: Type.Object({ name: Type.String(), identifier: Type.String() }),
+  resources: Type.Array(
+    Type.Object({
+      kind: Kind,
+      id: Type.String(),
+      revision: Revision,
+      version: Version,
+      files: Type.Unsafe<Static<typeof Files> | null>({ ...Files, type: ['object', 'null'] }),
+      definition: FreeObject,
+    }),
+  ),
+  passedOver: Type.Array(Type.Object({ kind: Kind, id: Type.String(), why: Type.String() })),
+})
+
+const text = (maxLength: number, options: object = {}) =>
+  Type.Optional(Nullable(Type.String({ maxLength, ...options })))
+const PushBody = {
+  source: Type.Optional(
+    Nullable(
+      Body(
+        { repository: text(500), commit: text(200), url: text(2_048), dirty: Type.Optional(Nullable(Type.Boolean())) },
+        { description: 'Where the files come from' },
+      ),
+    ),
+  ),
+  prune: Type.Optional(
+    Type.Boolean({
+      description: 'Delete what files once pushed here, nobody changed since and the list no longer has',
+    }),
+  ),
+  resources: Type.Array(
+    Body({
+      kind: Kind,
+      id: Type.String({ minLength: 1, maxLength: 255 }),
+      base: Type.Optional(
+        Nullable(
+          Type.String({
+            maxLength: 64,
+            description:
+              'What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is',
+          }),
+        ),
+      ),
+      path: text(500, { description: 'The file' }),
+      definition: FreeObject,
+    }),
+    { description: 'Each kind once per id' },
+  ),
+}
+
+const Summary = Type.Object({
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  deleted: Type.Integer(),
+  unchanged: Type.Integer(),
+})
+const Issue = Type.Object({
+  kind: Enum(['workflow']),
+  id: Type.String(),
+  stepId: Type.String(),
+  path: Type.String(),
+  issueType: Type.String(),
+  message: Type.String(),
+})
+const Action = Enum(['created', 'updated', 'deleted'])
+const Pushed = Type.Object({
+  applied: Type.Boolean(),
+  changes: Type.Array(
+    Type.Object({ kind: Kind, id: Type.String(), action: Action, version: Version, revision: Nullable(Revision) }),
+  ),
+  issues: Type.Array(Issue),
+  summary: Summary,
+})
+const Conflict = Type.Object({
+  kind: Kind,
+  id: Type.String(),
+  base: Nullable(Type.String()),
+  current: Type.Unsafe<{
+    revision: string
+    version: number | null
+    updatedAt: Date | null
+    updatedBy: string | null
+  } | null>({
+    ...Type.Object({
+      revision: Revision,
+      version: Version,
+      updatedAt: NullableTimestamp,
+      updatedBy: Nullable(Type.String()),
+    }),
+    type: ['object', 'null'],
+  }),
+  why: Enum(['changed', 'exists', 'deleted', 'code_first']),
+})
+const Plan = Type.Object({
+  changes: Type.Array(
+    Type.Object({
+      kind: Kind,
+      id: Type.String(),
+      action: Action,
+      paths: Type.Array(Type.Object({ path: Type.String(), before: Type.Unknown(), after: Type.Unknown() })),
+    }),
+  ),
+  conflicts: Type.Array(Conflict),
+  issues: Type.Array(Issue),
+  summary: Summary,
+})
+const Settings = Type.Object({
+  edits: Enum(definitionEdits, {
+    description:
+      'Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only',
+  }),
+})
+
+export const definitions: Resource = (app, { db, clock, config: { limits } }) => {
+  const tags = ['Definitions']
+
+  app.get(
+    '/v2/definitions',
+    {
+      schema: {
+        tags,
+        summary: 'Retrieve everything the environment defines, as files have it',
+        description: 'One snapshot, by kind, then by id. Workflows that code declares are passed over.',
+        querystring: Type.Object({
+          kinds: Type.Optional(Type.String({ description: 'Separated by commas; default: all', maxLength: 200 })),
+          ids: Type.Optional(Type.String({ description: `Only these, separated by commas; at most ${mostIds}` })),
+        }),
+        response: { 200: Definitions },
+      },
+    },
+    async (request) => {
+      const kinds = readKinds(request.query.kinds)
+      const ids = readIds(request.query.ids)
+      const { id: environmentId } = request.environment
+      const isWanted = (kind: string, id: string) => kinds.has(kind) && (ids === undefined || ids.has(id))
+      const { rows, files, environment } = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(async (tx) => ({
+          rows: await readRows(tx, environmentId),
+          files: await listDefinitionFiles(tx, environmentId),
+          environment: await readEnvironmentName(tx, environmentId),
+        }))
+      const owned = new Map(files.map((file) => [`${file.kind} ${file.id}`, file]))
+      return {
+        format: 1,
+        environment,
+        resources: definitionsIn(rows)
+          .filter(({ kind, id }) => isWanted(kind, id))
+          .map(({ kind, id, revision, version, definition }) => {
+            const file = owned.get(`${kind} ${id}`)
+            return { kind, id, revision, version, files: file ? showFiles(file, revision) : null, definition }
+          }),
+        passedOver: rows.workflows
+          .filter(({ origin, identifier }) => origin !== ownOrigin && isWanted('workflow', identifier))
+          .map(({ identifier }) => ({ kind: 'workflow' as const, id: identifier, why: 'code_first' })),
+      }
+    },
+  )
+
+  const planOf = async (
+    tx: Tx,
+    environment: Environment,
+    { resources, prune = false }: { resources: PushedResource[]; prune?: boolean | undefined },
+    lock?: 'lock',
+  ): Promise<PushPlan> => {
+    const rows = await readRows(tx, environment.id, lock)
+    const files = await listDefinitionFiles(tx, environment.id)
+    const envKeys = await envKeysOf(tx, environment.id)
+    return planPush(resources, { prune }, { rows, files, envKeys, limits, now: clock.now() })
+  }
+
+  app.post(
+    '/v2/definitions/plan',
+    {
+      bodyLimit: largestPush,
+      config: { keepsContent: true },
+      schema: {
+        tags,
+        summary: 'Show what a push would change; nothing is written',
+        body: Body(PushBody),
+        response: { 200: Plan },
+      },
+    },
+    async (request) => {
+      refuseTooMany(request.body.resources)
+      const plan = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((tx) => planOf(tx, request.environment, request.body))
+      refuseProblems(plan)
+      return {
+        changes: plan.changes.map(({ kind, id, action, paths }) => ({ kind, id, action, paths })),
+        conflicts: plan.conflicts,
+        issues: plan.issues,
+        summary: summaryOf(plan),
+      }
+    },
+  )
+
+  app.post(
+    '/v2/definitions/push',
+    {
+      bodyLimit: largestPush,
+      config: { act: 'definitions.pushed', refusals: [409] },
+      schema: {
+        tags,
+        summary: 'Make the environment define what these files say: all of it, or nothing',
+        description:
+          'Where something was changed since the base of a resource, the answer is 409 `definitions_conflict` with all conflicts in `ctx`, and nothing is written. What is there already is left alone.',
+        body: Body({
+          ...PushBody,
+          dryRun: Type.Optional(
+            Type.Boolean({ description: 'Write nothing; the answer is the same, but for `applied`' }),
+          ),
+        }),
+        response: { 200: Pushed },
+      },
+    },
+    async (request) => {
+      const { body, environment } = request
+      const { dryRun = false } = body
+      const source = body.source ?? {}
+      refuseTooMany(body.resources)
+      refuseMissingScopes(request, body.resources)
+      const plan = await db.transaction().execute(async (tx) => {
+        await lockEnvironment(tx, environment.id)
+        const planned = await planOf(tx, environment, body, 'lock')
+        refuseProblems(planned)
+        if (planned.conflicts.length > 0)
+          throw fail(
+            'definitions_conflict',
+            { count: planned.conflicts.length },
+            { ctx: { conflicts: planned.conflicts } },
+          )
+        if (!dryRun) {
+          const writing = { environmentId: environment.id, userId: environment.userId, now: clock.now() }
+          await applyPush(tx, writing, planned.writes, source)
+        }
+        return planned
+      })
+      const summary = summaryOf(plan)
+      request.acted = !dryRun &&
+        plan.changes.length > 0 && {
+          ...summary,
+          ...(source.commit ? { commit: source.commit } : {}),
+          ids: plan.changes.slice(0, 50).map(({ kind, id }) => `${kind} ${id}`),
+        }
+      return {
+        applied: !dryRun,
+        changes: plan.changes.map(({ paths: _, ...change }) => change),
+        issues: plan.issues,
+        summary,
+      }
+    },
+  )
+
+  app.get(
+    '/v2/definitions/settings',
+    { schema: { tags, summary: 'Retrieve who may change what files own', response: { 200: Settings } } },
+    async (request) => {
+      const row = await db
+        .selectFrom('environments')
+        .select('definition_edits')
+        .where('id', '=', request.environment.id)
+        .executeTakeFirst()
+      return { edits: row?.definition_edits ?? 'warn' }
+    },
+  )
+
+  app.patch(
+    '/v2/definitions/settings',
+    {
+      config: { role: 'admin', scope: 'administer', act: 'definitions.settings-changed' },
+      schema: {
+        tags,
+        summary: 'Say who may change what files own',
+        body: Body({ edits: Type.Optional(Enum(definitionEdits)) }, { examples: [{ edits: 'refuse' }] }),
+        response: { 200: Settings },
+      },
+    },
+    async (request) => {
+      const { edits } = request.body
+      const row = await db
+        .updateTable('environments')
+        .set((set) => ({ definition_edits: edits ?? set.ref('definition_edits') }))
+        .where('id', '=', request.environment.id)
+        .returning('definition_edits')
+        .executeTakeFirst()
+      request.acted = edits !== undefined && { edits }
+      return { edits: row?.definition_edits ?? 'warn' }
+    },
+  )
+
+  app.post(
+    '/v2/definitions/release',
+    {
+      config: { act: 'definitions.released', keepsContent: true },
+      schema: {
+        tags,
+        summary: 'Give up what files own; it stays as it is, and anybody may change it',
+        body: Body({
+          resources: Type.Array(Body({ kind: Kind, id: Type.String({ minLength: 1, maxLength: 255 }) }), {
+            minItems: 1,
+            maxItems: mostResources,
+          }),
+        }),
+        response: { 200: Type.Object({ released: Type.Integer() }) },
+      },
+    },
+    async (request) => {
+      const { resources } = request.body
+      const released = await db
+        .transaction()
+        .execute((tx) => deleteDefinitionFiles(tx, request.environment.id, resources))
+      request.acted = released > 0 && {
+        released,
+        ids: resources.slice(0, 50).map(({ kind, id }) => `${kind} ${id}`),
+      }
+      return { released }
+    },
+  )
+}
+
+function readKinds(given: string | undefined): Set<string> {
+  if (given === undefined) return new Set(definitionKinds)
+  const kinds = given.split(',')
+  if (kinds.some((kind) => !definitionKinds.some((known) => known === kind)))
+    throw generalError([`kinds must be of the following values, separated by commas: ${definitionKinds.join(', ')}`])
+  return new Set(kinds)
+}
+
+function readIds(given: string | undefined): Set<string> | undefined {
+  if (given === undefined) return undefined
+  const ids = given.split(',')
+  if (ids.length > mostIds) throw generalError([`ids must contain no more than ${mostIds} elements`])
+  return new Set(ids)
+}
+
+function refuseTooMany(resources: unknown[]): void {
+  if (resources.length > mostResources) throw fail('body_too_large')
+}
+
+function refuseProblems({ problems }: PushPlan): void {
+  const most = 200
+  if (problems.length > 0)
+    throw fail('definitions_invalid', { count: problems.length }, { ctx: { problems: problems.slice(0, most) } })
+}
+
+function summaryOf({ changes, unchanged }: PushPlan): Static<typeof Summary> {
+  const count = (action: string) => changes.filter((change) => change.action === action).length
+  return { created: count('created'), updated: count('updated'), deleted: count('deleted'), unchanged }
+}
