@@ -80,6 +80,7 @@ const routes = root.addChildren([
     page('/team', () => import('./pages/team/team.tsx')),
     page('/audit', () => import('./pages/audit/audit.tsx')),
     page('/settings', () => import('./pages/settings/settings.tsx')),
+    page('/inbox', () => import('./pages/inbox/inbox.tsx')),
     page('/start', () => import('./pages/start/start.tsx')),
     page('/workflows', () => import('./pages/workflows/workflows.tsx')),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor.tsx')),

@@ -59,6 +59,30 @@ describe('environments', () => {
 })
 
 describe('publishing', () => {
+  test('says before the button what the target lacks, only for what is chosen, and leads to where it is mended', async () => {
+    const { development, production } = await server.freshOrganization()
+    await makeWorkflow(development, 'order-shipped', 'Order shipped', 'See {{env.SHOP_URL}}')
+    await makeWorkflow(development, 'welcome', 'Welcome')
+    const organization = await server.organizationOf(development)
+    await organization.post('/v1/environment-variables', {
+      key: 'SHOP_URL',
+      values: [{ _environmentId: development.environmentId, value: 'https://shop.example' }],
+    })
+    const path = `/environments?publish=${production.environmentId}`
+    const { page } = await open({ api: development, role: 'admin', path })
+    const lacks = page.getByRole('region', { name: 'Missing in Production' })
+    await lacks.getByText('No active email provider: 2 workflows would send nothing there.').waitFor()
+    await lacks.getByText('The variable SHOP_URL has no value in Production; 1 workflow uses it.').waitFor()
+    await takeScreenshots(page, 'publish-lacks')
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByRole('checkbox', { name: 'Order shipped' }).click()
+    await lacks.getByText('No active email provider: 1 workflow would send nothing there.').waitFor()
+    expect(await lacks.getByText('SHOP_URL').count()).toBe(0)
+    await lacks.getByRole('link', { name: 'Add a provider' }).click()
+    await page.waitForURL(/\/integrations\?env=production/)
+    await page.getByRole('button', { name: 'Environment: Production' }).waitFor()
+  })
+
   test('shows the changes first, then publishes the selected workflows into Production', async () => {
     const { development, production } = await server.freshOrganization()
     await makeWorkflow(development, 'order-shipped', 'Order shipped')

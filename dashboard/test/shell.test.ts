@@ -31,6 +31,25 @@ describe('the shell', () => {
   })
 })
 
+test('the frame is there, in the chosen theme, before any file has loaded', async () => {
+  const { page } = await open({ path: '/account' })
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  await page.evaluate("localStorage.setItem('belfry-theme', 'dark')")
+  const held: Array<() => Promise<void>> = []
+  await page.route('**/assets/**', (route) => void held.push(() => route.continue()))
+  const complaints: string[] = []
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  await page.goto(`${server.url}/account`, { waitUntil: 'commit' })
+  await page.getByRole('status', { name: 'Loading' }).waitFor()
+  await page.locator('.first-side').waitFor()
+  expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(dark)
+  expect(complaints).toEqual([])
+  await page.unroute('**/assets/**')
+  await Promise.all(held.map((release) => release()))
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  expect(await page.locator('.first').count()).toBe(0)
+})
+
 describe('when something goes wrong', () => {
   test('a page whose file an update removed asks to reload; the shell stays', async () => {
     const { page } = await open({ path: '/start' })

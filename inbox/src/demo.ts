@@ -28,6 +28,10 @@ const state = {
   sending: new Set<string>(),
   /** How many times each was sent since the page was opened. */
   sent: new Map<string, number>(),
+  /** What the last arrival was, and how long it took. */
+  arrived: '',
+  arrivedId: '',
+  triggeredAt: undefined as number | undefined,
   shown: '',
   mails: [] as Mail[],
 }
@@ -52,6 +56,7 @@ async function send(workflow: DemoWorkflow): Promise<void> {
   state.shown = identifier
   state.sending.add(identifier)
   state.problem = ''
+  state.triggeredAt = performance.now()
   draw()
   try {
     await ask('POST', `v1/demo/${identifier}`)
@@ -124,12 +129,43 @@ const mail = ({ id, subject, to, createdAt }: Mail): Child =>
     ),
   ])
 
-function senders({ workflows }: Demo): Child[] {
+/** Called by the inbox itself, through its socket: nothing here polls. */
+function noteArrival(event: Event): void {
+  const { id, subject, body } = (event as CustomEvent<{ id: string; subject?: string; body: string }>).detail
+  // Both elements of this page say so.
+  if (id === state.arrivedId) return
+  state.arrivedId = id
+  const words = (subject ?? body).replaceAll('*', '')
+  const tookMs = state.triggeredAt === undefined ? undefined : Math.round(performance.now() - state.triggeredAt)
+  state.arrived = tookMs === undefined ? `Arrived: ${words}` : `Arrived after ${took(tookMs)}: ${words}`
+  state.triggeredAt = undefined
+  draw()
+}
+
+const took = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
+
+/** What makes the inbox of this page. */
+function ownCode({ applicationIdentifier, subscriberId }: Demo): string {
+  return [
+    `<script src="${new URL('inbox.js', base).href}" async></script>`,
+    '',
+    '<belfry-inbox',
+    `  application-identifier="${applicationIdentifier}"`,
+    `  subscriber-id="${subscriberId}"`,
+    '></belfry-inbox>',
+  ].join('\n')
+}
+
+function senders(demo: Demo): Child[] {
+  const { workflows } = demo
   const shown = workflows.find(({ identifier }) => identifier === state.shown) ?? workflows[0]
   return [
     h('h2', null, 'Send something'),
     h('ul', { class: 'rows' }, workflows.map(row)),
     state.problem !== '' && h('p', { class: 'problem', role: 'alert' }, state.problem),
+    h('p', { class: 'arrived', role: 'status' }, state.arrived),
+    h('h2', null, 'The code of this inbox'),
+    h('pre', { tabindex: '0', 'aria-label': 'The code of this inbox' }, ownCode(demo)),
     h('h2', null, 'What your program would send'),
     h('pre', { tabindex: '0', 'aria-label': 'The request as a command' }, shown ? command(shown) : ''),
     h('h2', null, 'Emails in the sandbox'),
@@ -165,6 +201,8 @@ function draw(): void {
     h('header', { key: 'header' }, [
       h('h1', null, 'Belfry demo'),
       h('p', null, 'Everything here is real: triggers, workflows, the inbox. It happens in Development.'),
+      h('a', { href: new URL('inbox', base).href }, 'Code for your page'),
+      h('a', { href: base.href }, 'Dashboard'),
       demo ? inboxOf(demo, 'belfry-inbox') : null,
     ]),
     h('main', { key: 'main' }, [
@@ -174,7 +212,7 @@ function draw(): void {
       demo
         ? h('section', { key: 'inbox', class: 'inbox', 'aria-label': "Ada's inbox" }, [
             h('h2', null, "Ada's inbox"),
-            h('div', { class: 'frame' }, inboxOf(demo, 'belfry-notifications', { tabs })),
+            h('div', { class: 'frame' }, inboxOf(demo, 'belfry-notifications', { tabs, 'show-arrivals': '' })),
           ])
         : null,
     ]),
@@ -224,6 +262,8 @@ styles.replaceSync(`
     font: 12.5px/20px ui-monospace, monospace }
   .mail { display: flex; gap: 8px; padding: 10px 16px } .mail strong { font-weight: 500 }
   .mail span { flex: 1; color: var(--muted) } time { color: var(--faint); font-variant-numeric: tabular-nums }
+  header a { color: var(--text); font-weight: 500; text-underline-offset: 2px; white-space: nowrap }
+  .arrived { min-height: 20px; margin-top: 8px; color: var(--invitation) }
   .empty { color: var(--muted) } .problem { color: var(--bad); margin: 12px 0 }
   .frame { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; height: 600px }
   .frame > * { display: block; height: 100% }
@@ -233,6 +273,7 @@ styles.replaceSync(`
   @media (prefers-reduced-motion: reduce) { * { transition: none !important } }
 `)
 document.adoptedStyleSheets = [styles]
+document.addEventListener('belfry-received', noteArrival)
 
 async function start(): Promise<void> {
   draw()

@@ -27,7 +27,7 @@ const isSession = ({ method, path }: Operation) => `${method} ${path}` === 'POST
 const isInbox = ({ path }: Operation) => path.startsWith('/v1/inbox/')
 /** Pages served before sign-in. They contain no data. */
 const pages = [
-  ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/theme.js', '/inbox.js'],
+  ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/inbox.js'],
   '/v1/auth/oidc/callback',
 ]
 /** These check their callers themselves: sockets need an inbox token, the demo only answers on this machine. */

@@ -59,6 +59,12 @@ describe('in a browser', () => {
       .not.toEqual([])
     await press(page, 'demo-comment')
     await list.getByText('commented on').waitFor()
+    await page.getByText(/^Arrived after [\d.]+ m?s: .+ commented on/).waitFor()
+    await page.getByText('<belfry-inbox').waitFor()
+    expect(await page.getByRole('link', { name: 'Dashboard' }).getAttribute('href')).toBe(`${server.url}/`)
+    expect(await page.getByRole('link', { name: 'Code for your page' }).getAttribute('href')).toBe(
+      `${server.url}/inbox`,
+    )
     await press(page, 'demo-invitation')
     await page.locator('.mail').getByText('Join ').waitFor()
     await press(page, 'demo-alert')
@@ -66,7 +72,6 @@ describe('in a browser', () => {
     await pass(server, { seconds: 10 })
     const bell = page.locator('belfry-inbox').getByRole('button').first()
     await expect.poll(() => bell.getAttribute('aria-label'), patience).toMatch(/4/)
-    await list.getByText('3 new').click()
     await list.getByText('3 likes').waitFor()
     await list.getByText('Accept').waitFor()
     expect(complaints).toEqual([])

@@ -5,7 +5,7 @@ import { cache } from './cache.ts'
 import { type Answer, api, type Body, inEnvironment } from './client.ts'
 
 export type EnvironmentRecord = Answer<'GET /v1/environments'>[number]
-type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
+export type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
 export type ResourceDiff = EnvironmentDiff['resources'][number]
 export type Retention = Answer<'GET /v2/environments/{environmentId}/retention'>
 export type InboxAccess = Answer<'GET /v2/environments/{environmentId}/inbox-access'>
@@ -70,6 +70,15 @@ export const environments = {
       queryKey: inEnvironment('environments', 'inbox-access', environmentId),
       queryFn: ({ signal }) =>
         api('GET /v2/environments/{environmentId}/inbox-access', { path: { environmentId }, signal }),
+    }),
+
+  /** Whose inbox the preview shows: a subscriber for the signed-in person. */
+  inboxPreview: (environmentId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'inbox-preview', environmentId),
+      queryFn: ({ signal }) =>
+        api('POST /v2/environments/{environmentId}/inbox-preview', { path: { environmentId }, body: {}, signal }),
+      staleTime: Number.POSITIVE_INFINITY,
     }),
 
   /** Whether publishing into it needs a second person. */

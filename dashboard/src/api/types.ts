@@ -7073,6 +7073,14 @@ export interface Operations {
         totalChanges: number
         hasChanges: boolean
       }
+      /** What the target lacks for the workflows of the source */
+      lacks: Array<{
+        kind: 'provider' | 'variable' | 'translation' | 'hmac'
+        /** The channel, the key of the variable, or the locale */
+        name: string
+        /** The workflows of the source that need it */
+        workflowIds: Array<string>
+      }>
     }
   }
   /** Publish the workflows and layouts of one environment into another; deletes nothing unless asked */
@@ -7772,6 +7780,12 @@ export interface Operations {
       }
       /** Whether the in-app integration requires a hash of the subscriber id */
       requiresHash: boolean
+      /** When a page last opened an inbox here. Null: none has connected yet */
+      connection: {
+        at: string
+        /** Of the page, if the browser said */
+        origin: string | null
+      } | null
     }
   }
   /** Change what browsers of subscribers may do */
@@ -7797,6 +7811,23 @@ export interface Operations {
       }
       /** Whether the in-app integration requires a hash of the subscriber id */
       requiresHash: boolean
+      /** When a page last opened an inbox here. Null: none has connected yet */
+      connection: {
+        at: string
+        /** Of the page, if the browser said */
+        origin: string | null
+      } | null
+    }
+  }
+  /** Whose inbox the dashboard shows as a preview */
+  'POST /v2/environments/{environmentId}/inbox-preview': {
+    path: {
+      environmentId: string
+    }
+    body: Record<string, never>
+    answer: {
+      subscriberId: string
+      subscriberHash: string
     }
   }
   /** End all inbox sessions of an environment */

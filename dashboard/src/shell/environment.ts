@@ -6,7 +6,8 @@ import { setEnvironment } from '../api/client.ts'
 
 const storageKey = 'belfry-environment'
 
-const slugOf = (environment: Environment, all: Environment[]) => {
+/** The name of an environment in addresses. */
+export const slugOf = (environment: Environment, all: Environment[]) => {
   const slug = (one: Environment) => one.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
   const isAlone = all.filter((other) => slug(other) === slug(environment)).length === 1
   return isAlone && slug(environment) !== '' ? slug(environment) : environment._id

@@ -1,6 +1,7 @@
 // The pages of the sidebar, in the order people need them. The palette lists them too.
 import {
   Activity,
+  Bell,
   Boxes,
   CircleUser,
   ClipboardCheck,
@@ -41,6 +42,12 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
       { to: '/activity', label: 'Activity', icon: Activity, keywords: 'runs feed log' },
       { to: '/subscribers', label: 'Subscribers', icon: Contact, keywords: 'users recipients' },
       { to: '/topics', label: 'Topics', icon: Hash, keywords: 'groups' },
+      {
+        to: '/inbox',
+        label: 'Inbox',
+        icon: Bell,
+        keywords: 'docs demo help embed widget element snippet install hmac react vue bell',
+      },
       { to: '/contexts', label: 'Contexts', icon: Boxes, keywords: 'tenants' },
       { to: '/layouts', label: 'Layouts', icon: FileStack },
       { to: '/translations', label: 'Translations', icon: Languages, keywords: 'locales languages' },

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { CircleCheck, CircleX, Layers2, LoaderCircle, Moon, Search, Sun } from 'lucide-react'
+import { Bell, BookOpen, CircleCheck, CircleX, Layers2, LoaderCircle, Moon, Search, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
 import { useCan, useSession } from '../api/auth.ts'
@@ -29,6 +29,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     onClose()
     void navigate({ to: to as '/', search })
   }
+  const open = (path: string) => window.open(path, '_blank', 'noopener')
   const act = (action: () => void) => () => {
     onClose()
     action()
@@ -47,9 +48,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
         icon: <Layers2 />,
         run: act(() => switchTo(one)),
       })),
+    {
+      label: 'Open the API reference',
+      icon: <BookOpen />,
+      keywords: 'docs help manual',
+      run: act(() => open('/docs')),
+    },
+    { label: 'Open the demo', icon: <Bell />, keywords: 'inbox help try', run: act(() => open('/demo')) },
     { label: 'Use the light theme', icon: <Sun />, run: act(() => setTheme('light')) },
     { label: 'Use the dark theme', icon: <Moon />, run: act(() => setTheme('dark')) },
-  ].filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+  ].filter((command) =>
+    `${command.label} ${'keywords' in command ? command.keywords : ''}`.toLowerCase().includes(text.toLowerCase()),
+  )
 
   // Search results load after the pages but appear above them: Enter must open the first item.
   const first = found.first ?? pages[0]?.to ?? commands[0]?.label ?? ''

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 export type Theme = 'system' | 'light' | 'dark'
-// theme.js in public/ reads it before the first render.
+// index.html reads it before the first render.
 const place = 'belfry-theme'
 const listeners = new Set<() => void>()
 

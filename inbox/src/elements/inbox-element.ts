@@ -99,6 +99,7 @@ abstract class InboxPages extends BelfryElement {
     this.#list ??= new ListView(this, {
       tabs: this.tabs,
       pageSize: Number(this.getAttribute('page-size') ?? 10),
+      showsArrivals: this.hasAttribute('show-arrivals'),
       onSettings: this.hasAttribute('hide-preferences') ? undefined : () => this.showPreferences(true),
     })
     return this.#list

@@ -24,6 +24,8 @@ const nearEnd = 300
 export interface ListViewOptions {
   tabs: Tab[]
   pageSize: number
+  /** New messages go into the list at once, instead of behind “3 new”. */
+  showsArrivals: boolean
   /** Omitted if settings are shown elsewhere, or not at all. */
   onSettings?: (() => void) | undefined
 }
@@ -55,7 +57,7 @@ export class ListView {
     this.#tabs = options.tabs.length > 0 ? new TabStrip(ui) : undefined
     this.#list = ui.client.list(this.#filter, options.pageSize)
     this.#stopList = this.#list.subscribe(() => ui.update())
-    this.#list.hold(true)
+    this.#list.hold(!this.#options.showsArrivals)
   }
 
   close(): void {
@@ -68,7 +70,7 @@ export class ListView {
 
   /** While the list is not on screen, arrivals go straight into it. */
   set isRead(isRead: boolean) {
-    this.#list.hold(isRead)
+    this.#list.hold(isRead && !this.#options.showsArrivals)
     this.#seen.isWatching = isRead
     if (isRead && this.#scroller) this.#scroller.scrollTop = 0
   }
@@ -91,7 +93,7 @@ export class ListView {
     this.#list.close()
     this.#list = this.#ui.client.list(this.#filter, this.#options.pageSize)
     this.#stopList = this.#list.subscribe(() => this.#ui.update())
-    this.#list.hold(true)
+    this.#list.hold(!this.#options.showsArrivals)
     if (this.#scroller) this.#scroller.scrollTop = 0
     this.#ui.update()
   }

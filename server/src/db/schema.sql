@@ -375,6 +375,14 @@ CREATE TABLE inbound_mails (
 CREATE INDEX inbound_mails_age ON public.inbound_mails USING btree (created_at);
 CREATE INDEX inbound_mails_due ON public.inbound_mails USING btree (due_at) WHERE (due_at IS NOT NULL);
 
+CREATE TABLE inbox_connections (
+  environment_id text COLLATE "C" NOT NULL,
+  connected_at timestamp(3) with time zone NOT NULL,
+  origin text,
+  CONSTRAINT inbox_connections_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT inbox_connections_pkey PRIMARY KEY (environment_id)
+);
+
 CREATE UNLOGGED TABLE inbox_presence (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,

@@ -24,7 +24,7 @@ import { Publish, PublishProgress } from './publish.tsx'
 import { publishJob } from './publish-work.ts'
 
 /** `edit` is an environment id or `new`; `protect` one whose protection is shown; `publish` is the target environment, `from` the source. */
-const schema = { edit: text(), publish: text(), from: text(), protect: text() }
+const schema = { edit: text(), publish: text(), from: text(), only: text(), protect: text() }
 
 const isSystem = ({ name }: { name: string }) => /^(development|production)$/i.test(name)
 
@@ -182,8 +182,9 @@ export function Page() {
         <Publish
           targetId={url.publish}
           sourceId={url.from || source}
+          only={url.only}
           onChoose={(patch) => setUrl(patch)}
-          onClose={() => setUrl({ publish: '', from: '' })}
+          onClose={() => setUrl({ publish: '', from: '', only: '' })}
         />
       )}
     </Frame>

@@ -19,11 +19,14 @@ import { Select } from '../../ui/form/select.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { AskApproval } from './ask-approval.tsx'
+import { Lacks } from './lacks.tsx'
 import { type Named, type PublishState, perRequest, publishJob, resumePublish, startPublish } from './publish-work.ts'
 
 interface PublishProps {
   sourceId: string
   targetId: string
+  /** The id of one workflow: only it is chosen at first. */
+  only: string
   onChoose: (patch: { from?: string; publish?: string }) => void
   onClose: () => void
 }
@@ -34,7 +37,7 @@ const keyOf = (resource: ResourceDiff) =>
 const infoOf = (resource: ResourceDiff) => resource.sourceResource ?? resource.targetResource
 const titles: Record<Kind, string> = { workflow: 'Workflows', layout: 'Layouts' }
 
-export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps) {
+export function Publish({ sourceId, targetId, only, onChoose, onClose }: PublishProps) {
   const { environments: all } = useSession()
   const source = all.find(({ _id }) => _id === sourceId)
   const target = all.find(({ _id }) => _id === targetId)
@@ -49,12 +52,21 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
   const resources = diff.data?.resources
   // What the user left out. Resources that exist only in the target would be deleted there, so they start left out.
   const [choice, setChoice] = useState<Record<string, boolean>>({})
-  const isChosen = (resource: ResourceDiff) => choice[keyOf(resource)] ?? resource.sourceResource !== null
+  const isChosen = (resource: ResourceDiff) =>
+    choice[keyOf(resource)] ??
+    (only === ''
+      ? resource.sourceResource !== null
+      : resource.resourceType === 'workflow' && resource.sourceResource?.id === only)
   const chosen = resources?.filter(isChosen) ?? []
   const named = chosen.map((resource) => ({
     resourceType: resource.resourceType,
     resourceId: infoOf(resource)?.id ?? '',
   }))
+  const ids = new Set(named.filter(({ resourceType }) => resourceType === 'workflow').map((one) => one.resourceId))
+  const lacks = (diff.data?.lacks ?? []).flatMap((lack) => {
+    const workflowIds = lack.workflowIds.filter((id) => ids.has(id))
+    return workflowIds.length === 0 ? [] : [{ ...lack, workflowIds }]
+  })
   const dryRun = useQuery({
     ...environments.dryRun(targetId, { sourceEnvironmentId: sourceId, resources: named }),
     enabled: mayPublish && isPossible && named.length > 0,
@@ -177,6 +189,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
       {isAsking && !work && canPublish && resources && resources.length > 0 && (
         <AskApproval targetId={targetId} target={target.name} comment={comment} onComment={setComment} />
       )}
+      {!work && source && target && <Lacks lacks={lacks} source={source} target={target} />}
       {work && isAtWork && (
         <div className="mb-5">
           <PublishProgress work={work} target={target?.name} />

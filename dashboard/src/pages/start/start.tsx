@@ -1,7 +1,7 @@
 // The guided start: three real sends, each message as it arrives, and the code to send them from your own program.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowRight, Check, CircleAlert, LoaderCircle, Plug, Send, Workflow } from 'lucide-react'
+import { ArrowRight, Bell, Check, CircleAlert, LoaderCircle, Plug, Send, Workflow } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useCan, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -11,9 +11,6 @@ import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { CopyButton } from '../../ui/base/copy.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
-import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/domain/message-frames.tsx'
-import { StepIcon } from '../../ui/domain/step-kind.tsx'
-import { Page as Frame } from '../../ui/frame/page.tsx'
 import {
   type Arrival,
   arrival,
@@ -22,7 +19,10 @@ import {
   type Recipient,
   sendFirst,
   triggerOf,
-} from './first-sends.ts'
+} from '../../ui/domain/first-sends.ts'
+import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/domain/message-frames.tsx'
+import { StepIcon } from '../../ui/domain/step-kind.tsx'
+import { Page as Frame } from '../../ui/frame/page.tsx'
 
 const order: FirstChannel[] = ['in_app', 'email', 'sms']
 
@@ -245,6 +245,13 @@ const ForYourInbox = ({ identifier }: { identifier: string }) => (
       <code className="truncate">{identifier}</code>
       <CopyButton text={identifier} label="Copy the application identifier" />
     </div>
+    <p className="mt-3 text-sm text-muted">
+      Put the inbox into your product:{' '}
+      <Link to={'/inbox' as '/'} className="font-medium text-ink underline underline-offset-2">
+        the code for your page
+      </Link>
+      .
+    </p>
   </section>
 )
 
@@ -255,6 +262,9 @@ function NextSteps() {
       <ul className="divide-y rounded-surface border">
         <NextStep to="/workflows" icon={<Workflow />} title="Build your own workflow">
           Several steps, digests, delays and conditions
+        </NextStep>
+        <NextStep to="/inbox" icon={<Bell />} title="Put the inbox into your product">
+          A bell in your page, in HTML, React, Vue or Next.js
         </NextStep>
         <NextStep to="/integrations" icon={<Plug />} title="Connect a real provider">
           Leave the sandbox for the channels you need

@@ -30,7 +30,7 @@ import { OthersHere } from './panels/others-here.tsx'
 import { SaveStatus } from './panels/save-status.tsx'
 import { Settings } from './panels/settings.tsx'
 import { StepPanel } from './panels/step.tsx'
-import { SyncDialog, SyncItems, type SyncTarget } from './panels/sync-workflow.tsx'
+import { SyncItems } from './panels/sync-workflow.tsx'
 import { TestRun } from './panels/test-run.tsx'
 import { TriggerPanel } from './panels/trigger.tsx'
 
@@ -83,7 +83,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
   })
   const { draft, saved, change, flush } = state
   const data = usePreviewData(workflow.workflowId)
-  const [syncing, setSyncing] = useState<SyncTarget>()
   const selected = draft.steps.find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
 
@@ -184,7 +183,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
               Code for your program
             </MenuItem>
             {canShape && <DuplicateItem workflowId={workflow.workflowId} />}
-            {canSync && !isCode && <SyncItems workflow={workflow} onChoose={setSyncing} />}
+            {canSync && !isCode && <SyncItems workflow={workflow} />}
           </Menu>
         </>
       }
@@ -268,7 +267,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
         onActivate={() => set({ active: true })}
         flush={flush}
       />
-      <SyncDialog target={syncing} onClose={() => setSyncing(undefined)} />
     </Frame>
   )
 }

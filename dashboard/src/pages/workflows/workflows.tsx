@@ -25,7 +25,7 @@ import { type Column, type Order, RowActions, Table } from '../../ui/list/table.
 import { manyOf, oneOf, text, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
 import { CreateWorkflow } from './create-workflow.tsx'
 import { states } from './draft/workflow-status.ts'
-import { SyncDialog, SyncItems, type SyncTarget } from './panels/sync-workflow.tsx'
+import { SyncItems } from './panels/sync-workflow.tsx'
 
 const schema = {
   query: text(),
@@ -43,7 +43,6 @@ export function Page() {
   const environment = useEnvironment()
   const canEdit = useCanEditContent()
   const isProtected = useIsProtected()
-  const [syncing, setSyncing] = useState<SyncTarget>()
   const { query, tags, status, by, direction, page } = filters
   const list = useQuery(
     workflows.list({
@@ -116,7 +115,7 @@ export function Page() {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,
       width: 'w-14',
-      cell: (workflow) => <WorkflowMenu workflow={workflow} onSync={setSyncing} />,
+      cell: (workflow) => <WorkflowMenu workflow={workflow} />,
     },
   ]
   const shown = list.data
@@ -211,7 +210,6 @@ export function Page() {
         from={canEdit && filters.new !== '' ? filters.new : undefined}
         onClose={() => setFilters({ new: '', page })}
       />
-      <SyncDialog target={syncing} onClose={() => setSyncing(undefined)} />
     </Frame>
   )
 }
@@ -260,7 +258,7 @@ function NoWorkflows({ canEdit, onCreate }: { canEdit: boolean; onCreate: (from?
   )
 }
 
-function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync: (target: SyncTarget) => void }) {
+function WorkflowMenu({ workflow }: { workflow: WorkflowSummary }) {
   const { workflowId, name, status, origin } = workflow
   const navigate = useNavigate()
   const ask = useConfirm()
@@ -302,7 +300,7 @@ function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync:
             Duplicate
           </MenuItem>
         )}
-        {canSync && !isCode && <SyncItems workflow={workflow} onChoose={onSync} />}
+        {canSync && !isCode && <SyncItems workflow={workflow} />}
         <MenuSeparator />
         <MenuItem icon={<Trash2 />} danger onSelect={() => void confirmRemove()}>
           Delete…

@@ -51,21 +51,48 @@ export function RequestCode({ request, apiKey = 'YOUR_API_KEY', maxHeight = 360,
   })
   const code = snippet(language, request, { origin: window.location.origin, apiKey })
   return (
+    <ChosenCode
+      label="Language"
+      options={languages}
+      value={language}
+      onValue={(value) => {
+        setLanguage(value)
+        localStorage.setItem(storageKey, value)
+      }}
+      code={code}
+      maxHeight={maxHeight}
+      {...(className === undefined ? {} : { className })}
+    />
+  )
+}
+
+interface ChosenCodeProps<Value extends string> {
+  /** What is chosen: "Language". */
+  label: string
+  options: ReadonlyArray<{ value: Value; label: string }>
+  value: Value
+  onValue: (value: Value) => void
+  code: string
+  maxHeight?: number
+  className?: string
+}
+
+/** Code in one of several languages or frameworks, with a button to copy it. */
+export function ChosenCode<Value extends string>(props: ChosenCodeProps<Value>) {
+  const { label, options, value: chosen, onValue, code, maxHeight = 360, className } = props
+  return (
     <div className={cn('overflow-hidden rounded-surface border bg-sunken text-left', className)}>
       <div className="flex h-9 items-center justify-between gap-2 border-b pr-1.5 pl-1.5">
-        <fieldset aria-label="Language" className="flex min-w-0 gap-0.5 overflow-x-auto [scrollbar-width:none]">
-          {languages.map(({ value, label }) => (
+        <fieldset aria-label={label} className="flex min-w-0 gap-0.5 overflow-x-auto [scrollbar-width:none]">
+          {options.map(({ value, label: name }) => (
             <button
               key={value}
               type="button"
-              aria-pressed={value === language}
-              onClick={() => {
-                setLanguage(value)
-                localStorage.setItem(storageKey, value)
-              }}
+              aria-pressed={value === chosen}
+              onClick={() => onValue(value)}
               className="h-6 rounded-sm px-2 text-xs whitespace-nowrap text-muted hover:text-ink aria-pressed:bg-page aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-[0_0_0_1px_var(--line)]"
             >
-              {label}
+              {name}
             </button>
           ))}
         </fieldset>

@@ -564,6 +564,12 @@ export interface CircuitTable {
   updated_at: Date
 }
 
+export interface InboxConnectionTable {
+  environment_id: string
+  connected_at: Date
+  origin: string | null
+}
+
 export interface IntegrationHealthTable {
   environment_id: string
   integration_id: string
@@ -947,6 +953,7 @@ export interface Tables {
   inbox_processes: InboxProcessTable
   inbox_presence: InboxPresenceTable
   circuits: CircuitTable
+  inbox_connections: InboxConnectionTable
   integration_health: IntegrationHealthTable
   sandbox_messages: SandboxMessageTable
   sandbox_faults: SandboxFaultTable

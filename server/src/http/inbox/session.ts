@@ -1,5 +1,7 @@
 // Inbox sessions of browsers: identify the subscriber, check the page's HMAC hash, and issue a token.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
@@ -63,9 +65,10 @@ export const toUnreadCount = ({ unread }: InboxCounts): Static<typeof UnreadCoun
 export const totalOf = (unread: InboxCounts['unread']) => Object.values(unread).reduce((sum, count) => sum + count, 0)
 
 export const inboxSession: Resource = (app, services) => {
-  const { db, clock, brand } = services
+  const { db, clock, brand, people } = services
   const tokens = new InboxTokens(services)
   const limits = new InboxLimits(clock)
+  const connections = new Connections(services)
   const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
   // The public clients look for the second, whatever our brand.
   const removeBranding = [`remove${word}Branding`, 'removeNovuBranding']
@@ -162,7 +165,10 @@ export const inboxSession: Resource = (app, services) => {
         scheduleOf(db, owner, subscriberId, { given: ownSchedule, now }),
         countUnread(services.pool, [owner], mostCounted + 1),
       ])
-      if (!integration.connected) await markConnected(db, environment.id, integration.id)
+      if (!isOwnPage(request, subscriberId, people)) {
+        if (!integration.connected) await markConnected(db, environment.id, integration.id)
+        await connections.note(environment.id, originOf(request))
+      }
 
       const unreadCount = toUnreadCount(counts as InboxCounts)
       return reply.code(201).send({
@@ -264,6 +270,47 @@ async function scheduleOf(
     await saveGlobalPreference(tx, owner, { schedule: given }, now)
     return given as Record<string, unknown>
   })
+}
+
+const originOf = ({ headers }: FastifyRequest): string | undefined => {
+  const { origin } = headers
+  return origin === undefined || origin.length > mostOriginCharacters || !URL.canParse(origin) ? undefined : origin
+}
+const mostOriginCharacters = 300
+
+/** The demo, or a preview in the dashboard: that an inbox works there says nothing about the page of the user's product. */
+function isOwnPage(request: FastifyRequest, subscriberId: string, people: Services['people']): boolean {
+  const origin = originOf(request)
+  if (origin === undefined || new URL(origin).host !== request.host) return false
+  return subscriberId === 'demo' || people.tokenOf(request) !== undefined
+}
+
+const noteEveryMs = 60_000
+const mostNoted = 10_000
+
+/** Records the last connection of an environment, at most once a minute in each process. */
+class Connections {
+  readonly #services: Pick<Services, 'db' | 'clock'>
+  readonly #notedAt = new Map<string, number>()
+
+  constructor(services: Pick<Services, 'db' | 'clock'>) {
+    this.#services = services
+  }
+
+  async note(environmentId: string, origin: string | undefined): Promise<void> {
+    const { db, clock } = this.#services
+    const now = clock.now()
+    const name = `${environmentId} ${origin}`
+    if (now.getTime() - (this.#notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < noteEveryMs) return
+    if (this.#notedAt.size >= mostNoted) this.#notedAt.clear()
+    this.#notedAt.set(name, now.getTime())
+    const values = { connected_at: now, origin: origin ?? null }
+    await db
+      .insertInto('inbox_connections')
+      .values({ environment_id: environmentId, ...values })
+      .onConflict((conflict) => conflict.column('environment_id').doUpdateSet(values))
+      .execute()
+  }
 }
 
 async function markConnected(db: Db, environmentId: string, id: string): Promise<void> {

@@ -1,7 +1,9 @@
 // What browsers of subscribers may do in an environment (its own choices, or those of the service), and the end of their
 // sessions.
+import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
+import { readSigning } from '../../db/core/signing.ts'
 import type { InboxAccessChoices } from '../../db/core/tables.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
 import {
@@ -15,7 +17,7 @@ import {
 import { fail } from '../../errors.ts'
 import { requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
-import { Body, Empty, Enum, Nullable } from '../edge/schema.ts'
+import { Body, Empty, Enum, Nullable, Timestamp } from '../edge/schema.ts'
 import { signedIn } from './account.ts'
 
 const Fields = Type.Array(Enum(profileFields), { uniqueItems: true, maxItems: profileFields.length })
@@ -30,10 +32,16 @@ const InboxAccess = Type.Object({
     { description: 'What applies where nothing is chosen' },
   ),
   requiresHash: Type.Boolean({ description: 'Whether the in-app integration requires a hash of the subscriber id' }),
+  connection: Nullable(
+    Type.Object(
+      { at: Timestamp, origin: Nullable(Type.String({ description: 'Of the page, if the browser said' })) },
+      { description: 'When a page last opened an inbox here. Null: none has connected yet' },
+    ),
+  ),
 })
 const Params = Type.Object({ environmentId: Type.String() })
 
-export const inboxAccess: Resource = (app, { db, clock, brand }) => {
+export const inboxAccess: Resource = (app, { db, clock, secrets, brand }) => {
   const tags = ['Environments']
   const path = '/v2/environments/:environmentId/inbox-access'
   const toAccess = async (
@@ -42,11 +50,17 @@ export const inboxAccess: Resource = (app, { db, clock, brand }) => {
     chosen: InboxAccessChoices,
   ): Promise<Static<typeof InboxAccess>> => {
     const requiresHash = await inboxRequiresHash(from, environmentId)
+    const connection = await from
+      .selectFrom('inbox_connections')
+      .select(['connected_at as at', 'origin'])
+      .where('environment_id', '=', environmentId)
+      .executeTakeFirst()
     return {
       openTopics: chosen.openTopics ?? null,
       profileFields: chosen.profileFields ?? null,
       usual: { openTopics: brand.startsOpen, profileFields: [...usualProfileFields(requiresHash)] },
       requiresHash,
+      connection: connection ?? null,
     }
   }
 
@@ -102,6 +116,30 @@ export const inboxAccess: Resource = (app, { db, clock, brand }) => {
           .execute()
         return toAccess(tx, environmentId, chosen)
       })
+    },
+  )
+
+  app.post(
+    '/v2/environments/:environmentId/inbox-preview',
+    {
+      config: { people: true, role: 'editor' },
+      schema: {
+        tags,
+        summary: 'Whose inbox the dashboard shows as a preview',
+        description: 'A subscriber for the signed-in person, with the hash that an inbox with HMAC needs.',
+        params: Params,
+        body: Body({}),
+        response: { 200: Type.Object({ subscriberId: Type.String(), subscriberHash: Type.String() }) },
+      },
+    },
+    async (request) => {
+      const { environmentId } = request.params
+      requireOwn(request, environmentId)
+      await findInboxAccess(db, environmentId, request.environment.organizationId)
+      const [secret = ''] = (await readSigning(db, secrets, environmentId)).keysFor('inbox', clock.now())
+      // The prefix keeps it apart from real subscribers.
+      const subscriberId = `start-${signedIn(request.person).email.split('@', 1)[0]}`
+      return { subscriberId, subscriberHash: createHmac('sha256', secret).update(subscriberId).digest('hex') }
     },
   )
 

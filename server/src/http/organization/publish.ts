@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
 import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
+import { findLacks } from '../../engine/authoring/publish-lacks.ts'
 import { type NamedResource, type PublishReport, report } from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
 import { requirePublish } from '../edge/reach.ts'
@@ -56,6 +57,14 @@ export const Diff = Type.Object({
     }),
   ),
   summary: Type.Object({ totalEntities: Count, totalChanges: Count, hasChanges: Type.Boolean() }),
+  lacks: Type.Array(
+    Type.Object({
+      kind: Enum(['provider', 'variable', 'translation', 'hmac']),
+      name: Type.String({ description: 'The channel, the key of the variable, or the locale' }),
+      workflowIds: Type.Array(Type.String(), { description: 'The workflows of the source that need it' }),
+    }),
+    { description: 'What the target lacks for the workflows of the source' },
+  ),
 })
 
 const Reported = { resourceType: ResourceType, resourceId: Type.String(), resourceName: Type.String() }
@@ -106,7 +115,8 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       await requirePublish({ db, brand }, request, route)
       const { source, target } = await readEnvironments(db, route)
       const diff = diffEnvironments(source, target)
-      return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff }
+      const lacks = await findLacks(db, route, source)
+      return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff, lacks }
     },
   )
 

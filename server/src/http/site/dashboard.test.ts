@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -10,8 +11,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'dashboard-'))
 const script = `console.log(${'"a rather long text"'.repeat(50)})`
 const put = (name: string, bytes: string | Buffer) => writeFileSync(path.join(folder, name), bytes)
 mkdirSync(path.join(folder, 'assets'))
-put('index.html', '<!doctype html><title>Belfry</title>')
-put('theme.js', 'document.title')
+put('index.html', '<!doctype html><title>Belfry</title><script>theFirst()</script><script src="/assets/x.js"></script>')
 put('favicon.svg', '<svg/>')
 put('assets/index-AbCd1234.js', script)
 put('assets/index-AbCd1234.js.br', brotliCompressSync(script))
@@ -55,7 +55,8 @@ describe('the page', () => {
       (headers.get('content-security-policy') ?? '').split('; ').map((rule) => [rule.split(' ')[0], rule]),
     )
     expect(rules.get('default-src')).toBe("default-src 'none'")
-    expect(rules.get('script-src')).toBe("script-src 'self'")
+    const hash = createHash('sha256').update('theFirst()').digest('base64')
+    expect(rules.get('script-src')).toBe(`script-src 'self' 'sha256-${hash}'`)
     expect(rules.get('connect-src')).toBe("connect-src 'self'")
     expect(rules.get('frame-ancestors')).toBe("frame-ancestors 'none'")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -109,7 +110,7 @@ describe('its files', () => {
     expect(font.headers['content-type']).toBe('font/woff2')
   })
 
-  test.each(['/theme.js', '/favicon.svg'])('%s is revalidated, since its name has no hash', async (where) => {
+  test.each(['/favicon.svg'])('%s is revalidated, since its name has no hash', async (where) => {
     const response = await get(where)
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache'])
   })

@@ -45,6 +45,11 @@ export class StaticFiles {
     this.#folder = fileURLToPath(folder)
   }
 
+  /** Its text, if there is such a file. */
+  async text(name: string): Promise<string | undefined> {
+    return (await this.#read(name))?.bytes.toString()
+  }
+
   /** Sends the file. @returns false if there is none */
   async send(request: FastifyRequest, reply: FastifyReply, name: string, headers: object = {}): Promise<boolean> {
     const file = await this.#read(name)

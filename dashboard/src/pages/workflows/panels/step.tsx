@@ -97,9 +97,15 @@ export function StepPanel(props: StepPanelProps) {
                 <Plug className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
                 <span>
                   {message}.{' '}
-                  <Link to={'/integrations' as '/'} className="font-medium underline underline-offset-2">
-                    Open integrations
-                  </Link>
+                  {message.startsWith('No inbox') ? (
+                    <Link to={'/inbox' as '/'} className="font-medium underline underline-offset-2">
+                      Put it into your page
+                    </Link>
+                  ) : (
+                    <Link to={'/integrations' as '/'} className="font-medium underline underline-offset-2">
+                      Open integrations
+                    </Link>
+                  )}
                 </span>
               </p>
             ))}
