@@ -1,4 +1,6 @@
 // The final account: compares every accepted trigger with the database, the inboxes and the provider's records.
+import { wholeLog } from '../../server/src/db/core/step-log.ts'
+import type { LogEntry, StoredDetail } from '../../server/src/db/core/tables.ts'
 import { type Answer, ask, type Ledger } from './client.ts'
 import type { Database } from './database.ts'
 import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
@@ -37,13 +39,6 @@ export interface Account {
   inboxes: number
 }
 
-interface Line {
-  detail: string
-  /** JSON. */
-  raw?: string
-  webhook?: { status: string }
-}
-
 interface Job {
   id: string
   step_id: string
@@ -51,7 +46,7 @@ interface Job {
   status: string
   reason: string | null
   error: string | null
-  details: Line[]
+  details: StoredDetail[]
 }
 
 interface Message {
@@ -475,7 +470,8 @@ const restOf = ({ workflow, n }: Trigger): string =>
 
 const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
 
-const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ detail }) => detail.startsWith(text))
+const linesOf = ({ details }: Job, text: string): StoredDetail[] =>
+  details.filter(({ detail }) => detail.startsWith(text))
 
 /** The calls of a step according to its log. */
 const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number; maybeTwice: number } => ({
@@ -488,7 +484,7 @@ const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number;
 })
 
 /** The name of a failed call's error; empty if no call was made. */
-function failureIn({ raw }: Line): string[] {
+function failureIn({ raw }: StoredDetail): string[] {
   const { name } = JSON.parse(raw ?? '{}') as { name?: string }
   return name === undefined ? [] : [name]
 }
@@ -498,14 +494,21 @@ export function recipientsOf({ to }: Trigger, { people, topics }: Plan): string[
   return 'topic' in to ? (topics[to.topic] ?? []) : to.people
 }
 
+interface JobRow extends Omit<Job, 'details'> {
+  notification_id: string
+  details: LogEntry[]
+  created_at: Date
+  provider_id: string | null
+}
+
 async function readRuns({ database, environmentId }: Books): Promise<Map<string, Run[]>> {
   const [runs, jobs, messages] = await Promise.all([
     database.query<Omit<Run, 'jobs' | 'messages'>>(
       'SELECT id, transaction_id, subscriber_id, status FROM notifications WHERE environment_id = $1 ORDER BY id',
       [environmentId],
     ),
-    database.query<Job & { notification_id: string }>(
-      `SELECT id, notification_id, step_id, type, status, reason, error, details FROM jobs
+    database.query<JobRow>(
+      `SELECT id, notification_id, step_id, type, status, reason, error, details, created_at, provider_id FROM jobs
        WHERE environment_id = $1 ORDER BY notification_id, position`,
       [environmentId],
     ),
@@ -517,7 +520,10 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
     ),
   ])
   const byId = new Map(runs.map((run): [string, Run] => [run.id, { ...run, jobs: [], messages: [] }]))
-  for (const job of jobs) byId.get(job.notification_id)?.jobs.push(job)
+  for (const { notification_id, details, created_at, provider_id, ...job } of jobs)
+    byId
+      .get(notification_id)
+      ?.jobs.push({ ...job, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) })
   for (const message of messages) byId.get(message.notification_id)?.messages.push(message)
   const byKey = new Map<string, Run[]>()
   for (const run of byId.values()) {
