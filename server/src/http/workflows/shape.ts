@@ -11,7 +11,7 @@ import {
   type WorkflowStep,
 } from '../../db/queries/workflows.ts'
 import { examplePayload } from '../../engine/authoring/payload-example.ts'
-import { completePreferences, type WorkflowPreferences } from '../../engine/core/preferences.ts'
+import { completePreferences, isCritical, type WorkflowPreferences } from '../../engine/core/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../../steps/check/issues.ts'
 import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
@@ -96,6 +96,41 @@ export function workflowFields(command: string, under?: string) {
         variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
       }),
     ),
+  }
+}
+/** What a new workflow may say beside its name and steps. */
+export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => ({
+  description: Maybe(fields.description),
+  tags: Maybe(fields.tags),
+  active: Maybe(fields.active),
+  validatePayload: Maybe(fields.validatePayload),
+  payloadSchema: Maybe(fields.payloadSchema),
+  isTranslationEnabled: Maybe(fields.isTranslationEnabled),
+  severity: Maybe(fields.severity),
+  preferences: Maybe(PreferencesInput),
+})
+type NewWorkflow = Static<ReturnType<typeof Type.Object<ReturnType<typeof newWorkflowFields>>>>
+
+/** The schema of a workflow without one: allows anything. */
+const openPayload = { type: 'object', additionalProperties: true, properties: {} }
+
+/** The same for storing. */
+export function newWorkflow(body: NewWorkflow) {
+  const workflow = completePreferences(body.preferences?.workflow)
+  const user = body.preferences?.user ? completePreferences(body.preferences.user) : null
+  return {
+    description: body.description ?? '',
+    origin: 'svc-cloud',
+    active: body.active ?? false,
+    critical: isCritical({ workflow, user }),
+    severity: body.severity ?? 'none',
+    tags: body.tags ?? [],
+    data: null,
+    payload_schema: body.payloadSchema ?? openPayload,
+    validate_payload: body.validatePayload ?? !body.payloadSchema,
+    is_translation_enabled: body.isTranslationEnabled ?? false,
+    preferences: workflow,
+    user_preferences: user,
   }
 }
 export type StepInput = Static<ReturnType<typeof workflowFields>['steps']>[number]

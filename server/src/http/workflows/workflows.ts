@@ -28,6 +28,8 @@ import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
 import { BaseVersion, staleSave } from './newer-version.ts'
 import {
   Maybe,
+  newWorkflow,
+  newWorkflowFields,
   OwnIdentifier,
   origins,
   PreferencesInput,
@@ -53,9 +55,6 @@ const StepParams = Type.Object({
   stepId: Type.String({ description: '`stepId`, slug or internal id' }),
 })
 
-/** The schema of a workflow without one: allows anything. */
-const openPayload = { type: 'object', additionalProperties: true, properties: {} }
-
 type Reference = { environmentId: string; workflowId: string }
 
 /** By identifier, else by internal id or slug. */
@@ -66,7 +65,7 @@ async function readWorkflow(db: Db | Tx, { environmentId, workflowId }: Referenc
 }
 
 /** Refuses an invalid schema on writing, not at the first trigger. */
-function refuseSchema(schema: JsonSchema | null | undefined): void {
+export function refuseSchema(schema: JsonSchema | null | undefined): void {
   if (!schema) return
   try {
     compileSchema(schema)
@@ -170,27 +169,18 @@ export const workflows: Resource = (app, services) => {
           name: upsert.name,
           workflowId: OwnIdentifier,
           steps: upsert.steps,
-          description: Maybe(upsert.description),
-          tags: Maybe(upsert.tags),
-          active: Maybe(upsert.active),
-          validatePayload: Maybe(upsert.validatePayload),
-          payloadSchema: Maybe(upsert.payloadSchema),
-          isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
-          severity: Maybe(upsert.severity),
-          preferences: Maybe(PreferencesInput),
+          ...newWorkflowFields(upsert),
           __source: Maybe(Enum(sources, { description: 'Where it is created; ignored' })),
         }),
         response: { 201: Workflow },
       },
     },
     async (request, reply) => {
-      const { name, workflowId, severity, preferences, payloadSchema, ...body } = request.body
+      const { name, workflowId, ...body } = request.body
       refuseTooManySteps(body.steps, limits.steps)
-      refuseSchema(payloadSchema)
+      refuseSchema(body.payloadSchema)
       const { environmentId, userId, now } = writing(request.environment)
       const given = storedValues(body.steps)
-      const workflow = completePreferences(preferences?.workflow)
-      const user = preferences?.user ? completePreferences(preferences.user) : null
       const row = await db.transaction().execute(async (tx) => {
         await reservePlace(tx, environmentId, limits.workflows)
         const saved = await saveWorkflow(
@@ -199,19 +189,8 @@ export const workflows: Resource = (app, services) => {
           {
             name,
             identifier: await freeIdentifier(tx, environmentId, workflowId),
-            description: body.description ?? '',
-            origin: 'svc-cloud',
-            active: body.active ?? false,
-            critical: isCritical({ workflow, user }),
-            severity: severity ?? 'none',
-            tags: body.tags ?? [],
-            data: null,
             steps: planSteps(await withLayouts(tx, environmentId, given), [], now),
-            payload_schema: payloadSchema ?? openPayload,
-            validate_payload: body.validatePayload ?? !payloadSchema,
-            is_translation_enabled: body.isTranslationEnabled ?? false,
-            preferences: workflow,
-            user_preferences: user,
+            ...newWorkflow(body),
           },
         )
         await followSwitch(tx, saved, false)

@@ -31,11 +31,14 @@ const keyOf = ({ id, version }: Version, envKeys: readonly string[]) => [id, ver
 
 /** The issues of each step's controls. Computed once per version of a workflow. */
 export function issuesOfSteps(workflow: Steps & Version, envKeys: readonly string[]): ControlIssues[] {
-  return remembered.get(keyOf(workflow, envKeys), () => {
-    const { steps, payload_schema: payloadSchema } = workflow
-    const variables = variablesOfSteps(workflow, envKeys)
-    return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema))
-  })
+  return remembered.get(keyOf(workflow, envKeys), () => findIssues(workflow, envKeys))
+}
+
+/** The same for a workflow without a version, such as a draft. */
+export function findIssues(workflow: Steps, envKeys: readonly string[]): ControlIssues[] {
+  const { steps, payload_schema: payloadSchema } = workflow
+  const variables = variablesOfSteps(workflow, envKeys)
+  return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema))
 }
 
 /** The same if computed before: it needs no steps, which may be large. */
