@@ -147,7 +147,10 @@ class Play {
     }
     const isCutOff = this.#nextDue() !== undefined
     const ending = { startAt: new Date(startAt), endAt: new Date(isCutOff ? horizonAt : last), isCutOff, hasDetails }
-    return { ...this.#record.answer({ ...ending, horizonAt: new Date(horizonAt) }), seed: this.#scenario.seed }
+    return {
+      ...this.#record.answer({ ...ending, horizonAt: new Date(horizonAt), brand: this.#tools.brand }),
+      seed: this.#scenario.seed,
+    }
   }
 
   /** Passes over waits that were canceled. */

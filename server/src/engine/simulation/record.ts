@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import { detail } from '../../steps/contract/outcome.ts'
+import { branded } from '../../steps/delivery/integration-choice.ts'
 import type { keptOf } from '../../steps/delivery/sandbox.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
@@ -247,7 +248,8 @@ export class PlayRecord {
     }
   }
 
-  answer({ startAt, endAt, horizonAt, isCutOff, hasDetails }: Ending): Members {
+  answer({ startAt, endAt, horizonAt, isCutOff, hasDetails, brand }: Ending): Members {
+    const shown = (providerId: string) => branded(providerId, brand)
     const messages = [...this.messages.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
     const names = new Map(messages.map(({ row }, index) => [row.id, `m${index + 1}`]))
     const runs = [...this.runs.values()]
@@ -264,9 +266,9 @@ export class PlayRecord {
       endAt,
       stoppedBy: isCutOff ? 'horizon' : 'nothing_left',
       triggers: this.triggers,
-      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), names, hasDetails)),
+      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { names, hasDetails, shown })),
       windows: this.windows,
-      messages: messages.map((message) => shownMessage(message, names)),
+      messages: messages.map((message) => shownMessage(message, { names, shown })),
       timeline: this.#timeline.map((entry) =>
         entry.messageId === undefined ? entry : { ...entry, messageId: names.get(entry.messageId) },
       ),
@@ -295,6 +297,7 @@ interface Ending {
   horizonAt: Date
   isCutOff: boolean
   hasDetails: boolean
+  brand: string
 }
 
 export const tooLarge = (what: 'runs' | 'steps' | 'bytes') =>
@@ -306,11 +309,17 @@ const sizeOf = (row: NewMessage, kept: Kept | undefined) =>
   (kept?.text ?? '').length +
   (kept ? JSON.stringify(kept.message).length : 0)
 
+interface Showing {
+  /** The ids of messages. */
+  names: Map<string, string>
+  /** A provider as callers know it. */
+  shown: (providerId: string) => string
+}
+
 function shownRun(
   { run, steps, endedAt }: RunRecord,
   messages: MessageRecord[],
-  names: Map<string, string>,
-  hasDetails: boolean,
+  { names, shown, hasDetails }: Showing & { hasDetails: boolean },
 ) {
   const jobs = run.jobs.map(({ type, status, reason, mergedInto }) => ({
     type,
@@ -345,25 +354,31 @@ function shownRun(
         windowId,
         waits,
         messageIds: messageIds.map((id) => names.get(id)),
-        attempts: attempts.map(({ messageId: _, ...attempt }) => attempt),
-        ...(hasDetails ? { details: job.details.map(shownDetail) } : {}),
+        attempts: attempts.map(({ messageId: _, providerId, ...attempt }) => ({
+          ...attempt,
+          providerId: shown(providerId),
+        })),
+        ...(hasDetails ? { details: job.details.map((line) => shownDetail(line, shown)) } : {}),
       }
     }),
   }
 }
 
-const shownDetail = ({ at, detail: text, status, source, providerId, isRetry, raw }: StoredDetail) => ({
+const shownDetail = (
+  { at, detail: text, status, source, providerId, isRetry, raw }: StoredDetail,
+  shown: Showing['shown'],
+) => ({
   createdAt: at,
   detail: text,
   source: source ?? 'Internal',
   status,
   isTest: false,
   isRetry: isRetry ?? false,
-  ...(providerId === undefined ? {} : { providerId }),
+  ...(providerId === undefined ? {} : { providerId: shown(providerId) }),
   ...(raw === undefined ? {} : { raw }),
 })
 
-function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, names: Map<string, string>) {
+function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names, shown }: Showing) {
   const { channel } = row
   const isInApp = channel === 'in_app'
   const address = row.email ?? row.phone ?? undefined
@@ -378,7 +393,7 @@ function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, names: 
     at,
     status: row.status,
     integrationIdentifier: integration?.identifier ?? null,
-    providerId: row.provider_id ?? null,
+    providerId: row.provider_id ? shown(row.provider_id) : null,
     to: kept?.recipients ?? (isInApp ? [run.subscriber.subscriber_id] : address === undefined ? [] : [address]),
     subject: kept ? kept.subject : (row.subject ?? null),
     text: kept ? kept.text : channel === 'email' ? null : (row.content ?? null),

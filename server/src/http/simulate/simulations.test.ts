@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { signInAs } from '../../../test/people.ts'
 import { type Answer, type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -524,6 +525,20 @@ describe('refusals', () => {
     const told = await ask({ mail: { outputs: { subject: 'From code', body: 'Hello' } } })
     expect(told.body.messages).toMatchObject([{ subject: 'From code' }])
     expect((await ask({ mail: { skip: true } })).body.totals.reasons).toEqual({ step_condition: 1 })
+  })
+
+  test('a viewer simulates what is stored, not a draft', async () => {
+    const viewer = await signInAs(server, api, 'viewer')
+    const ask = (workflow: object) =>
+      viewer.post('/v1/simulations', { workflow, startAt, subscribers: [ada], inputs: [trigger('+0s')] })
+    expect(await ask({ workflowId: 'nobody' })).toMatchObject({ status: 404, body: { code: 'workflow_not_found' } })
+    expect(await ask({ draft: { steps: [email()] } })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_role' },
+    })
+    const editor = await signInAs(server, api, 'editor')
+    const body = { workflow: { draft: { steps: [email()] } }, startAt, subscribers: [ada], inputs: [trigger('+0s')] }
+    expect((await editor.post('/v1/simulations', body)).status).toBe(200)
   })
 
   test('a key that may only read simulates what is stored, not a draft', async () => {
