@@ -10,17 +10,27 @@ const file = (/** @type {string} */ name) => `^server/src/${name}\\.ts$`
 const everywhere = ['errors', 'config', 'tracing', 'package-folder']
 
 /** What a run does, beside the steps. They are handed their clock, chance, ids and everything that is stored. */
-const decided = ['call', 'canceling', 'compose', 'judge', 'members', 'passed-over', 'run', 'windows'].map(
-  (name) => `engine/runs/${name}`,
-)
+const decided = [
+  'attachments',
+  'call',
+  'canceling',
+  'compose',
+  'judge',
+  'members',
+  'passed-over',
+  'run',
+  'windows',
+].map((name) => `engine/runs/${name}`)
 /** Of the database's floor, what needs no database. */
 const pureOfDb = [
   'chat-addresses',
   'endpoint-types',
   'integration-facts',
+  'preference-choices',
   'secrets',
   'signing',
   'storable',
+  'subscriber-fields',
   'tables',
 ].map((name) => `db/core/${name}`)
 
@@ -44,6 +54,7 @@ export const rooms = {
   'http/inbox': ['http/activity', 'http/integrations', 'http/subscribers', 'http/workflows', 'http/edge'],
   'http/activity': ['http/triggers', 'http/subscribers', 'http/workflows', 'http/edge'],
   'http/integrations': ['http/workflows', 'http/edge'],
+  'http/simulate': ['http/triggers', 'http/subscribers', 'http/workflows', 'http/edge'],
   'http/content': ['http/workflows', 'http/edge'],
   'http/definitions': ['http/content', 'http/workflows', 'http/edge'],
   'http/triggers': ['http/workflows', 'http/edge'],
@@ -56,6 +67,7 @@ export const rooms = {
   'http/edge': [],
   'engine/queue': ['engine/retention', 'engine/runs', 'engine/core'],
   'engine/feedback': ['engine/runs', 'engine/consent', 'engine/core'],
+  'engine/simulation': ['engine/runs', 'engine/authoring', 'engine/core'],
   'engine/runs': ['engine/core'],
   'engine/consent': ['engine/core'],
   'engine/authoring': ['engine/core'],
@@ -116,7 +128,10 @@ export default {
       comment:
         'A simulation plays the same files with other hands. The linter sees to it that rows are imported as types.',
       severity: 'error',
-      from: { path: [room('steps'), ...decided.map(file)], pathNot: tests },
+      from: {
+        path: [room('steps'), room('engine/simulation'), ...decided.map(file)],
+        pathNot: [tests, file('engine/simulation/snapshot')],
+      },
       to: { path: ['^server/src/db/', 'node_modules/pg/'], pathNot: [room('db/queries'), ...pureOfDb.map(file)] },
     },
     {

@@ -26,6 +26,9 @@ await bundle.write({
   codeSplitting: false,
   plugins: [requireLater],
 })
+// A thread loads it by itself.
+const simulation = await rolldown({ input: path.join(dist, 'engine', 'simulation', 'thread.js'), platform: 'node' })
+await simulation.write({ file: path.join(bundleFolder, 'simulation.cjs'), format: 'cjs', codeSplitting: false })
 const program = path.join(bundleFolder, 'main.js')
 copyFileSync(path.join(import.meta.dirname, 'launch.mjs'), program)
 

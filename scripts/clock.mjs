@@ -9,7 +9,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 /** Folders and files under server/src. */
 const handed = [
   'steps',
-  ...['call', 'canceling', 'compose', 'judge', 'members', 'passed-over', 'run', 'windows'].map(
+  'engine/simulation',
+  ...['attachments', 'call', 'canceling', 'compose', 'judge', 'members', 'passed-over', 'run', 'windows'].map(
     (name) => `engine/runs/${name}.ts`,
   ),
 ]

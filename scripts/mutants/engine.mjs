@@ -46,6 +46,18 @@ export const engine = {
   ],
   'server/src/engine/runs/run.ts': [
     {
+      breaks: 'a cancelled wait goes on when its time comes',
+      tests: ['server/src/engine/runs/cancel.test.ts'],
+      from: "if (job.status === 'delayed') return yield* wake",
+      to: "if (job.status === 'delayed' || job.status === 'canceled') return yield* wake",
+    },
+    {
+      breaks: 'a retry that is due is not called',
+      tests: ['server/src/steps/delivery/dispatch.test.ts'],
+      from: 'job.isChanged = true\n  run.effects.calls.push(job.position)',
+      to: 'job.isChanged = true',
+    },
+    {
       breaks: 'a run ends as completed although a step failed',
       from: "run.jobs.some(hasFailed) ? 'error' : 'completed'",
       to: "run.jobs.every(hasFailed) ? 'error' : 'completed'",
@@ -179,18 +191,6 @@ export const engine = {
   ],
   'server/src/engine/runs/timers.ts': [
     {
-      breaks: 'a cancelled wait goes on when its time comes',
-      tests: ['server/src/engine/runs/cancel.test.ts'],
-      from: "if (job.status === 'delayed') return",
-      to: "if (job.status === 'delayed' || job.status === 'canceled') return",
-    },
-    {
-      breaks: 'a retry that is due is not called',
-      tests: ['server/src/steps/delivery/dispatch.test.ts'],
-      from: 'run.effects.calls.push(position)',
-      to: '',
-    },
-    {
       breaks: 'only the first group of what is due is woken',
       from: 'if (oldest.length < timersAtOnce) return total',
       to: 'return total',
@@ -304,6 +304,20 @@ export const engine = {
       tests: ['server/src/engine/runs/cancel.test.ts'],
       breaks: 'a trigger with nothing that waits loses its later steps',
       from: "if (found.every(({ was }) => was === 'pending')) return []",
+      to: '',
+    },
+  ],
+  'server/src/engine/simulation/play.ts': [
+    {
+      tests: ['server/src/http/simulate/simulations.test.ts'],
+      breaks: 'an input of the moment comes before the waits that end then',
+      from: 'due <= (input?.[1].at ?? Number.POSITIVE_INFINITY)',
+      to: 'due < (input?.[1].at ?? Number.POSITIVE_INFINITY)',
+    },
+    {
+      tests: ['server/src/http/simulate/simulations.test.ts'],
+      breaks: 'a simulated repetition begins runs again',
+      from: 'if (this.#transactions.has(transactionId)) return',
       to: '',
     },
   ],

@@ -846,6 +846,26 @@ export const errorTable = {
       `There is no trigger with the transaction id ${p.transactionId}, or it has expired`,
   },
   /** The answer to a trigger of an unknown workflow; clients compare the text. */
+  workflow_version_not_found: {
+    status: 404,
+    message: (p: { workflowId: string; version: number }) =>
+      `Workflow "${p.workflowId}" has no version ${p.version}, or it is no longer kept`,
+  },
+  simulation_invalid: {
+    status: 422,
+    message: (p: { where: string; problem: string }) => `The scenario cannot be played: ${p.where}: ${p.problem}`,
+  },
+  simulation_too_large: {
+    status: 422,
+    message: (p: { most: number; what: string }) =>
+      `The scenario comes to more than ${p.most} ${p.what}; make it smaller`,
+  },
+  simulation_needs_answers: {
+    status: 422,
+    message: (p: { workflowId: string; steps: string[] }) =>
+      `Workflow "${p.workflowId}" is defined in code, which is not called here; say in \`answers\` what it would say for ${p.steps.join(', ')}`,
+  },
+  too_many_simulations: { status: 429, message: says('Too many simulations are under way. Please retry.') },
   unknown_trigger: { status: 422, message: says('workflow_not_found') },
   workflow_not_found: { status: 404, message: says('Workflow cannot be found') },
   workflow_step_not_found: { status: 400, message: says('No step found') },

@@ -21,6 +21,7 @@ import { Engine, engineSchedule } from './engine/engine.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
 import { startWorker, type Worker } from './engine/queue/worker.ts'
+import type { ThreadFile } from './engine/simulation/simulations.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/edge/brand.ts'
@@ -71,6 +72,7 @@ interface Surroundings {
   clock: Clock
   log: Logger
   tracing?: Tracing | undefined
+  simulationThread?: ThreadFile | undefined
 }
 
 /** What has been started, stopped in reverse order. */
@@ -98,7 +100,7 @@ class Parts {
 /** Starts everything except the embedded database. */
 export async function startService(
   config: Config,
-  { databaseUrl, secretKey, clock, log, tracing }: Surroundings,
+  { databaseUrl, secretKey, clock, log, tracing, simulationThread }: Surroundings,
 ): Promise<Service> {
   // Not the error itself: the driver attaches whole connections to it.
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
@@ -182,6 +184,7 @@ export async function startService(
       log,
       metrics,
       tracing,
+      simulationThread,
       stopping,
     })
     parts.add(() => closeApp(app))

@@ -60,6 +60,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^\S+ \/v1\/(auth|audit)(\/|$)/, 'admin'],
   // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/(preview|check)$/, 'viewer'],
+  [/^POST \/v1\/simulations$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
   [/^POST \/v1\/suppressions\/check$/, 'viewer'],
@@ -268,7 +269,7 @@ const scopePolicy: Array<[operation: RegExp, scope: string]> = [
   [/^\S+ \/v2\/environments\/\{\w+\}\/(diff$|publish$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/(v2\/(erasures|subscribers\/\{subscriberId\}\/export)|v1\/suppressions\/export)/, 'write:subscribers'],
-  [/^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/suppressions\/check)$/, 'read'],
+  [/^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations))$/, 'read'],
   [/^\S+ \/v1\/events\//, 'send'],
   [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups)(\/|$)/, 'write:workflows'],
   [/^\S+ \/v[12]\/layouts(\/|$)/, 'write:layouts'],

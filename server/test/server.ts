@@ -14,6 +14,7 @@ import { createEnvironment, createOrganization, type NewEnvironment } from '../s
 import { type Service, startService } from '../src/main.ts'
 import { isFree } from './free-port.ts'
 import { template, withDatabase } from './global-setup.ts'
+import { simulationThread } from './simulation-thread.ts'
 
 export const secretKey = 'a1'.repeat(32)
 
@@ -174,7 +175,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
         ...overrides,
         ...config,
       },
-      { databaseUrl, secretKey: config.secretKey ?? secretKey, clock, log },
+      { databaseUrl, secretKey: config.secretKey ?? secretKey, clock, log, simulationThread },
     )
     services.push(service)
     return service

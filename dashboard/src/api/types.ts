@@ -151,6 +151,375 @@ export interface Operations {
       startedAt?: string | undefined
     }
   }
+  /** Play a scenario in memory */
+  'POST /v1/simulations': {
+    body: {
+      workflow: {
+        workflowId?: string | undefined
+        version?: number | undefined
+        /** The body of `POST /v2/workflows`, of which only `steps` is required. It is not saved */
+        draft?: {
+          steps: Array<{
+            /** The id of an existing step, which keeps its `stepId` */
+            _id?: string | null | undefined
+            stepId?: string | null | undefined
+            name: string
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+            controlValues?: Record<string, unknown> | null | undefined
+            /** False leaves it out of future runs */
+            active?: boolean | null | undefined
+            /** Whether its failure ends the run */
+            shouldStopOnFail?: boolean | null | undefined
+            /** After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration */
+            onUnknown?: 'retry' | 'hold' | null | undefined
+            /** Where replies to its emails go */
+            replyCallback?: {
+              active?: boolean | undefined
+              url?: string | undefined
+            } | null | undefined
+            /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+            filters?: Array<unknown> | null | undefined
+            variants?: Array<{
+              _id?: string | null | undefined
+              name?: string | null | undefined
+              active?: boolean | null | undefined
+              /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+              filters: Array<unknown>
+              controlValues?: Record<string, unknown> | null | undefined
+            }> | null | undefined
+          }>
+          name?: string | undefined
+          workflowId?: string | undefined
+          description?: string | null | undefined
+          tags?: Array<string> | null | undefined
+          active?: boolean | null | undefined
+          validatePayload?: boolean | null | undefined
+          payloadSchema?: Record<string, unknown> | null | undefined
+          isTranslationEnabled?: boolean | null | undefined
+          severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+          preferences?: {
+            user?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+            workflow?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+          } | null | undefined
+        } | undefined
+      }
+      /** A moment; without it, now */
+      startAt?: string | undefined
+      /** A duration up to `366d`; without it, `30d` */
+      horizon?: string | undefined
+      seed?: number | undefined
+      subscribers?: Array<{
+        subscriberId: string
+        base?: 'stored' | undefined
+        preferences?: {
+          channels?: {
+            email?: boolean | undefined
+            sms?: boolean | undefined
+            in_app?: boolean | undefined
+            chat?: boolean | undefined
+            push?: boolean | undefined
+          } | undefined
+          schedule?: {
+            isEnabled: boolean
+            weeklySchedule?: {
+              monday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              tuesday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              wednesday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              thursday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              friday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              saturday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+              sunday?: {
+                isEnabled: boolean
+                hours?: Array<{
+                  start: string
+                  end: string
+                }> | undefined
+              } | undefined
+            } | undefined
+          } | undefined
+          workflows?: Record<string, {
+            channels: {
+              email?: boolean | undefined
+              sms?: boolean | undefined
+              in_app?: boolean | undefined
+              chat?: boolean | undefined
+              push?: boolean | undefined
+            }
+          }> | undefined
+        } | undefined
+      } & Record<string, unknown>> | undefined
+      topics?: Array<{
+        topicKey: string
+        subscriberIds: Array<string>
+      }> | undefined
+      /** Instead of the environment's active ones, without credentials */
+      integrations?: Array<{
+        identifier: string
+        channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
+        providerId: string
+        primary?: boolean | undefined
+        priority?: number | undefined
+        conditions?: Array<Record<string, unknown>> | undefined
+      }> | undefined
+      answers?: Record<string, Record<string, unknown>> | undefined
+      inputs: Array<{
+        /** One of trigger, cancel, seen, read, unread, acted, preferences, subscriber, workflow, fault */
+        type: string
+        /** `+2h` from the start, ISO 8601, or `2026-03-29T02:30[Europe/Berlin]` */
+        at: string
+        /** The body of `POST /v2/workflows`, of which only `steps` is required. It is not saved */
+        draft?: {
+          steps: Array<{
+            /** The id of an existing step, which keeps its `stepId` */
+            _id?: string | null | undefined
+            stepId?: string | null | undefined
+            name: string
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+            controlValues?: Record<string, unknown> | null | undefined
+            /** False leaves it out of future runs */
+            active?: boolean | null | undefined
+            /** Whether its failure ends the run */
+            shouldStopOnFail?: boolean | null | undefined
+            /** After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration */
+            onUnknown?: 'retry' | 'hold' | null | undefined
+            /** Where replies to its emails go */
+            replyCallback?: {
+              active?: boolean | undefined
+              url?: string | undefined
+            } | null | undefined
+            /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+            filters?: Array<unknown> | null | undefined
+            variants?: Array<{
+              _id?: string | null | undefined
+              name?: string | null | undefined
+              active?: boolean | null | undefined
+              /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+              filters: Array<unknown>
+              controlValues?: Record<string, unknown> | null | undefined
+            }> | null | undefined
+          }>
+          name?: string | undefined
+          workflowId?: string | undefined
+          description?: string | null | undefined
+          tags?: Array<string> | null | undefined
+          active?: boolean | null | undefined
+          validatePayload?: boolean | null | undefined
+          payloadSchema?: Record<string, unknown> | null | undefined
+          isTranslationEnabled?: boolean | null | undefined
+          severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+          preferences?: {
+            user?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+            workflow?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+          } | null | undefined
+        } | undefined
+        schedule?: {
+          isEnabled: boolean
+          weeklySchedule?: {
+            monday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            tuesday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            wednesday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            thursday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            friday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            saturday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+            sunday?: {
+              isEnabled: boolean
+              hours?: Array<{
+                start: string
+                end: string
+              }> | undefined
+            } | undefined
+          } | undefined
+        } | undefined
+      } & Record<string, unknown>>
+      expect?: Array<Record<string, unknown>> | undefined
+      /** Every step has its log */
+      details?: boolean | undefined
+    }
+    answer: {
+      startAt: string
+      endAt: string
+      /** `nothing_left` or `horizon` */
+      stoppedBy: string
+      seed: number
+      workflow: {
+        workflowId: string
+        /** Null for a draft */
+        version: number | null
+        issues: number
+      }
+      triggers: Array<Record<string, unknown>>
+      runs: Array<Record<string, unknown>>
+      windows: Array<Record<string, unknown>>
+      messages: Array<Record<string, unknown>>
+      timeline: Array<Record<string, unknown>>
+      totals: Record<string, unknown>
+      waiting: Array<Record<string, unknown>>
+      assumed: Array<Record<string, unknown>>
+      expectations: Array<Record<string, unknown>>
+      /** Whether all expectations hold */
+      passed: boolean
+    }
+  }
   /** Create a context */
   'POST /v2/contexts': {
     body: {

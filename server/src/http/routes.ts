@@ -51,6 +51,7 @@ import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
+import { simulations } from './simulate/simulations.ts'
 import { dashboard } from './site/dashboard.ts'
 import { demo } from './site/demo.ts'
 import { inboxFiles } from './site/inbox-files.ts'
@@ -78,6 +79,7 @@ import { workflows } from './workflows/workflows.ts'
 export const resources: Resource[] = [
   health,
   events,
+  simulations,
   triggerReport,
   contexts,
   subscribers,

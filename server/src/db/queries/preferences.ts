@@ -1,6 +1,7 @@
 // Subscriber preferences: global and per workflow, separate for each set of context keys, and the schedule.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
+import { type Choices, chooseForWorkflow, chooseGlobally } from '../core/preference-choices.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
 import { telling } from './webhook-events.ts'
 
@@ -121,54 +122,79 @@ export async function readRecipients(
   return recipients
 }
 
-/**
- * Sets the given channels globally, and removes them from the choices for single workflows, so that the global one applies
- * everywhere. A schedule replaces the old one. The caller has locked the subscriber.
- */
+/** Changes the global choices, as `chooseGlobally` says. The caller has locked the subscriber. */
 export async function saveGlobalPreference(
   tx: Tx,
-  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
-  { channels = {}, schedule }: { channels?: ChannelChoices | undefined; schedule?: object | undefined },
+  owner: PreferenceOwner,
+  change: { channels?: ChannelChoices | undefined; schedule?: object | undefined },
   now: Date,
 ): Promise<void> {
-  const upsert = sql`
-    INSERT INTO subscriber_preferences AS p
-      (environment_id, subscriber_row_id, workflow_id, context_keys, channels, schedule, updated_at)
-    VALUES (${environmentId}, ${subscriberRowId}, NULL, ${contextKeys}::text[], ${JSON.stringify(channels)}::jsonb,
-            ${schedule === undefined ? null : JSON.stringify(schedule)}::jsonb, ${now})
-    ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
-    SET channels = p.channels || excluded.channels, schedule = coalesce(excluded.schedule, p.schedule),
-        updated_at = excluded.updated_at`
-  await changeAndTell(tx, upsert, now)
-  const names = Object.keys(channels)
-  if (names.length === 0) return
-  const ofWorkflows = sql`
-    environment_id = ${environmentId} AND subscriber_row_id = ${subscriberRowId} AND workflow_id IS NOT NULL
-    AND context_keys = ${contextKeys}::text[] AND channels ?| ${names}::text[]`
-  // Delete empty choices, or it would look as if the subscriber had set something.
+  const before = await choicesOf(tx, owner)
+  const after = chooseGlobally(before, change)
+  await upsertChoices(
+    tx,
+    owner,
+    after.filter(({ workflow_id }) => workflow_id === null),
+    now,
+  )
+  const { environmentId, subscriberRowId, contextKeys } = owner
+  const lessened = before.filter((row) => row.workflow_id !== null && !after.includes(row))
+  if (lessened.length === 0) return
+  const channelsAfter = ({ workflow_id }: Choices) => after.find((row) => row.workflow_id === workflow_id)?.channels
+  // Nobody is told of these: the global choice, which they are told of, says the same.
   await sql`
-    DELETE FROM subscriber_preferences WHERE ${ofWorkflows} AND channels - ${names}::text[] = '{}'::jsonb`.execute(tx)
-  await sql`
-    UPDATE subscriber_preferences SET channels = channels - ${names}::text[] WHERE ${ofWorkflows}`.execute(tx)
+    WITH given AS (
+      SELECT * FROM unnest(${lessened.map((row) => row.workflow_id)}::text[],
+        ${lessened.map((row) => JSON.stringify(channelsAfter(row) ?? null))}::jsonb[]) AS t (workflow_id, channels)
+    ), own AS (
+      SELECT p.ctid, g.channels FROM subscriber_preferences p JOIN given g USING (workflow_id)
+      WHERE p.environment_id = ${environmentId} AND p.subscriber_row_id = ${subscriberRowId}
+        AND p.context_keys = ${contextKeys}::text[]
+    ), gone AS (
+      DELETE FROM subscriber_preferences p USING own WHERE p.ctid = own.ctid AND own.channels = 'null'::jsonb
+    )
+    UPDATE subscriber_preferences p SET channels = own.channels
+    FROM own WHERE p.ctid = own.ctid AND own.channels <> 'null'::jsonb`.execute(tx)
 }
 
 /** Sets the given channels for each of these distinct workflows. The caller has locked them and the subscriber. */
 export async function saveWorkflowPreferences(
   tx: Tx,
-  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
+  owner: PreferenceOwner,
   choices: ReadonlyMap<string, ChannelChoices>,
   now: Date,
 ): Promise<void> {
   const said = [...choices].filter(([, channels]) => Object.keys(channels).length > 0)
   if (said.length === 0) return
+  const before: Choices[] = await choicesOf(tx, owner)
+  const after = said.reduce((rows, [id, channels]) => chooseForWorkflow(rows, id, channels), before)
+  await upsertChoices(
+    tx,
+    owner,
+    after.filter((row) => !before.includes(row)),
+    now,
+  )
+}
+
+async function choicesOf(tx: Tx, owner: PreferenceOwner): Promise<PreferenceRow[]> {
+  const { global, byWorkflow } = await readPreferences(tx, owner)
+  return [...(global ? [global] : []), ...byWorkflow.values()]
+}
+
+async function upsertChoices(
+  tx: Tx,
+  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
+  rows: Choices[],
+  now: Date,
+): Promise<void> {
   const upsert = sql`
     INSERT INTO subscriber_preferences AS p
-      (environment_id, subscriber_row_id, workflow_id, context_keys, channels, updated_at)
-    SELECT ${environmentId}, ${subscriberRowId}, workflow_id, ${contextKeys}::text[], channels, ${now}
-    FROM unnest(${said.map(([id]) => id)}::text[], ${said.map(([, channels]) => JSON.stringify(channels))}::jsonb[])
-      AS given (workflow_id, channels)
+      (environment_id, subscriber_row_id, workflow_id, context_keys, channels, schedule, updated_at)
+    SELECT ${environmentId}, ${subscriberRowId}, workflow_id, ${contextKeys}::text[], channels, nullif(schedule, 'null'::jsonb), ${now}
+    FROM unnest(${rows.map((row) => row.workflow_id)}::text[], ${rows.map((row) => JSON.stringify(row.channels))}::jsonb[],
+                ${rows.map((row) => JSON.stringify(row.schedule))}::jsonb[]) AS given (workflow_id, channels, schedule)
     ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
-    SET channels = p.channels || excluded.channels, updated_at = excluded.updated_at`
+    SET channels = excluded.channels, schedule = excluded.schedule, updated_at = excluded.updated_at`
   await changeAndTell(tx, upsert, now)
 }
 

@@ -3,24 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
+import { columnOf, type SubscriberFields as Fields, fieldNames } from '../core/subscriber-fields.ts'
 import type { SubscriberTable } from '../core/tables.ts'
 import { deleteMessages } from './messages.ts'
 import { deleteSubscriptions } from './topic-subscriptions.ts'
 import { type EventType, subscriberObject, telling } from './webhook-events.ts'
 
 export type SubscriberRow = Selectable<SubscriberTable>
-
-/** The fields callers may set. Null clears a field; undefined leaves it. */
-export interface SubscriberFields {
-  firstName?: string | null
-  lastName?: string | null
-  email?: string | null
-  phone?: string | null
-  avatar?: string | null
-  locale?: string | null
-  timezone?: string | null
-  data?: Record<string, unknown> | null
-}
+export type SubscriberFields = Fields
 
 /** Valid subscriber ids and topic keys in a trigger: letters, digits and a few signs, or an email address. */
 export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|(?=\S+$)\S[^@\s]*@\S+\.\S+)$/
@@ -28,19 +18,6 @@ export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|(?=\S+$)\S[^@\s]*@\S+\.\
 export interface SubscriberInput extends SubscriberFields {
   subscriberId: string
 }
-
-const columnOf = {
-  firstName: 'first_name',
-  lastName: 'last_name',
-  email: 'email',
-  phone: 'phone',
-  avatar: 'avatar',
-  locale: 'locale',
-  timezone: 'timezone',
-  data: 'data',
-} as const satisfies Record<keyof SubscriberFields, keyof SubscriberTable>
-
-const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
 
 type ColumnValues = Partial<Record<(typeof columnOf)[keyof SubscriberFields], string | null>>
 

@@ -42,7 +42,7 @@ export function preferencesFor(
   return { global: general?.channels, workflow: specific?.channels, schedule: general?.schedule ?? null }
 }
 
-const sameKeys = (a: string[], b: string[]) => a.length === b.length && a.every((key, index) => key === b[index])
+export const sameKeys = (a: string[], b: string[]) => a.length === b.length && a.every((key, index) => key === b[index])
 
 interface Begun {
   now: Date
@@ -119,8 +119,34 @@ export const contextKeysOf = (context: Record<string, unknown> | null): string[]
 export const contextIdOf = (value: unknown) =>
   typeof value === 'string' ? value : String((value as { id?: unknown } | null)?.id ?? '')
 
-export const tenantOf = (row: NonNullable<EventFacts['tenant']> | undefined): EventFacts['tenant'] =>
-  row && { identifier: row.identifier, name: row.name ?? null, data: row.data ?? null }
+/** A tenant, and the channels it has set, by workflow. */
+export type TenantRow = NonNullable<EventFacts['tenant']> & { overrides: Record<string, ChannelChoices> | null }
+
+/** What a trigger refers to, as it is now. */
+export interface References {
+  actor: SubscriberRow | undefined
+  tenant: TenantRow | undefined
+  contextData(type: string, id: string): object | undefined
+}
+
+/** A trigger as its runs see it. */
+export const factsFrom = (event: EventRow, { actor, tenant, contextData }: References): EventFacts => ({
+  id: event.id,
+  payload: event.payload,
+  overrides: event.overrides,
+  actor,
+  tenant: tenant && { identifier: tenant.identifier, name: tenant.name ?? null, data: tenant.data ?? null },
+  tenantChannels: tenant?.overrides?.[event.workflow_id],
+  tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
+  context: Object.fromEntries(
+    Object.entries(event.context ?? {}).map(([type, value]) => {
+      const id = contextIdOf(value)
+      return [type, { id, data: contextData(type, id) ?? {} }]
+    }),
+  ),
+  createdAt: event.created_at,
+  trace: event.trace ?? null,
+})
 
 export const resultsOf = (jobs: JobState[]) =>
   Object.fromEntries(

@@ -13,13 +13,13 @@ import { endOrphan, type Outline } from './canceling.ts'
 import {
   contextIdOf,
   type EventRow,
+  factsFrom,
   isoDates,
   type PreparedEvent,
   preferencesFor,
   type RecipientRow,
   resultsOf,
   type StoredPreference,
-  tenantOf,
 } from './compose.ts'
 import { type JobState, noEffects, type RunState } from './run.ts'
 
@@ -224,27 +224,16 @@ export async function readReferences(transaction: Pick<Transaction, 'run'>, even
       (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
     )
   return {
-    factsOf: (event) => ({
-      id: event.id,
-      payload: event.payload,
-      overrides: event.overrides,
-      actor: foundActors.find(
-        (row) => row.environment_id === event.environment_id && row.subscriber_id === event.actor?.subscriberId,
-      ),
-      tenant: tenantOf(tenantIn(event)),
-      tenantChannels: tenantIn(event)?.overrides?.[event.workflow_id],
-      tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
-      context: Object.fromEntries(
-        Object.entries(event.context ?? {}).map(([type, value]) => {
-          const id = contextIdOf(value)
-          const row = foundContexts.find(
+    factsOf: (event) =>
+      factsFrom(event, {
+        actor: foundActors.find(
+          (row) => row.environment_id === event.environment_id && row.subscriber_id === event.actor?.subscriberId,
+        ),
+        tenant: tenantIn(event),
+        contextData: (type, id) =>
+          foundContexts.find(
             (each) => each.environment_id === event.environment_id && each.type === type && each.context_id === id,
-          )
-          return [type, { id, data: row?.data ?? {} }]
-        }),
-      ),
-      createdAt: event.created_at,
-      trace: event.trace ?? null,
-    }),
+          )?.data,
+      }),
   }
 }

@@ -102,7 +102,7 @@ const preferenceEvaluation = ({ topicKey, subscriptionIdentifier, preference, co
 })
 
 /** The step's wait is over. */
-export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
+function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
   const extended = extension(run, job, now)
   if (extended) {
     apply(run, job, extended, now)
@@ -115,6 +115,15 @@ export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
 export function* wakeEarly(run: RunState, job: JobState, now: Date): Progress<void> {
   if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now)) ?? done, job), now))
     yield* advance(run, now)
+}
+
+/** The step's time has come: its wait is over, or its call is made again. After a cancel there is nothing to do. */
+export function* wakeUp(run: RunState, job: JobState, now: Date): Progress<void> {
+  if (job.status === 'delayed') return yield* wake(run, job, now)
+  if (job.status !== 'queued' || job.dueAt === null) return
+  job.dueAt = null
+  job.isChanged = true
+  run.effects.calls.push(job.position)
 }
 
 /** The step's call is over. */

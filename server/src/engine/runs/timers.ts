@@ -7,7 +7,7 @@ import { detail } from '../../steps/contract/outcome.ts'
 import { findSoon, takeTimers } from '../core/statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import { note, type RunState, wake, wakeEarly } from './run.ts'
+import { note, type RunState, wakeEarly, wakeUp } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { priorities, queueComing, storeRuns } from './store.ts'
 
@@ -133,17 +133,10 @@ export async function endWait(
   })
 }
 
-/** Only what still waits: after a cancel there is nothing to do. */
 function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
   const job = run?.jobs.find((each) => each.position === position)
   if (!run || !job) return []
-  if (job.status === 'delayed') return [{ run, progress: wake(run, job, now) }]
-  if (job.status === 'queued') {
-    job.dueAt = null
-    job.isChanged = true
-    run.effects.calls.push(position)
-  }
-  return []
+  return [{ run, progress: wakeUp(run, job, now) }]
 }
 
 /** Every minute: queues wake-ups for timers that have come near, or were missed. */

@@ -21,6 +21,7 @@ import {
   notePassedOver,
   separator,
 } from '../core/statements.ts'
+import { type Attachment, splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
@@ -36,13 +37,6 @@ import { columnsOfNew, isWhole, passedOverColumns } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
-
-interface Attachment {
-  position: number
-  name: string
-  mime: string
-  content: Buffer
-}
 
 /** A trigger that passed the checks, as it will be stored. */
 interface AcceptedTrigger {
@@ -455,33 +449,4 @@ function jobsOf(
     job.size += recipients
   }
   return jobs
-}
-
-/** Stores files apart from the payload, which keeps only their descriptions. */
-function splitAttachments(payload: Members): { attachments: Attachment[]; rest: Members } {
-  if (!Array.isArray(payload.attachments)) return { attachments: [], rest: payload }
-  const attachments: Attachment[] = []
-  const described = payload.attachments.map((given: unknown) => {
-    if (typeof given !== 'object' || given === null) return given
-    const { file, ...about } = given as Members & { file?: unknown; name?: unknown; mime?: unknown }
-    const content = bytesOf(file)
-    if (!content) return given
-    const position = attachments.length
-    const name = typeof about.name === 'string' ? about.name : `attachment-${position + 1}`
-    attachments.push({
-      position,
-      name,
-      mime: typeof about.mime === 'string' ? about.mime : 'application/octet-stream',
-      content,
-    })
-    return { ...about, position, size: content.length }
-  })
-  return { attachments, rest: { ...payload, attachments: described } }
-}
-
-/** Base64, or bytes as JSON writes them. */
-function bytesOf(file: unknown): Buffer | undefined {
-  if (typeof file === 'string') return Buffer.from(file, 'base64')
-  const bytes = Array.isArray(file) ? file : (file as { data?: unknown } | null)?.data
-  return Array.isArray(bytes) ? Buffer.from(bytes as number[]) : undefined
 }

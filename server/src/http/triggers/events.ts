@@ -55,33 +55,23 @@ const common = {
     }),
   ),
 }
-const triggerBody = { ...common, to: Recipients, payload: Type.Optional(FreeObject) }
+export const triggerBody = { ...common, to: Recipients, payload: Type.Optional(FreeObject) }
 const TriggerBody = Body(triggerBody, {
   examples: [{ name: 'welcome', to: { subscriberId: 'ada', email: 'ada@example.com' }, payload: { plan: 'pro' } }],
 })
 const BroadcastBody = Body({ ...common, payload: FreeObject })
 /** What channels in a trigger are read with: addresses are encrypted before they are stored. */
-type Reading = Pick<Services, 'brand' | 'secrets'>
-type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
+export interface Reading {
+  brand: Pick<Services['brand'], 'toStored'>
+  secrets: Pick<Services['secrets'], 'encrypt'>
+}
+export type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
 
 export const events: Resource = (app, services) => {
   const { engine, config } = services
   const tags = ['Events']
 
-  const requestFor = (environment: Environment, given: Given): TriggerRequest => {
-    if (given.context) readContexts(given.context)
-    return {
-      environmentId: environment.id,
-      name: given.name,
-      ...('to' in given ? readRecipients(given.to, services) : { recipients: null }),
-      payload: given.payload ?? {},
-      overrides: given.overrides ?? {},
-      transactionId: given.transactionId || undefined,
-      actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, services),
-      tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
-      context: given.context,
-    }
-  }
+  const requestFor = (environment: Environment, given: Given) => readTrigger(environment.id, given, services)
   /** Does not await without a bridge, so that triggers which arrive together keep their order. */
   const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
     if (!bridgeUrl) return engine.trigger(request)
@@ -175,6 +165,22 @@ export const events: Resource = (app, services) => {
   )
 }
 
+/** A trigger as the engine takes it. Without `to` it is for everybody. */
+export function readTrigger(environmentId: string, given: Given, reading: Reading): TriggerRequest {
+  if (given.context) readContexts(given.context)
+  return {
+    environmentId,
+    name: given.name,
+    ...('to' in given ? readRecipients(given.to, reading) : { recipients: null }),
+    payload: given.payload ?? {},
+    overrides: given.overrides ?? {},
+    transactionId: given.transactionId || undefined,
+    actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, reading),
+    tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
+    context: given.context,
+  }
+}
+
 function refuseLargePayload(request: FastifyRequest, payload: Members | undefined, index?: number): void {
   // Most bodies are smaller than the limit as a whole.
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= mostPayloadBytes || !payload) return
@@ -218,7 +224,7 @@ const isPossible = (recipient: Recipient) => {
 
 const textFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone'] as const
 
-function readPerson(given: unknown, field: string, reading: Reading): { subscriberId: string } & Members {
+export function readPerson(given: unknown, field: string, reading: Reading): { subscriberId: string } & Members {
   if (isText(given)) return { subscriberId: given.trim() }
   if (!isObject(given) || !isText(given.subscriberId)) throw generalError([field === 'to' ? `to ${toText}` : actorText])
   const person: { subscriberId: string } & Members = { subscriberId: given.subscriberId.trim() }

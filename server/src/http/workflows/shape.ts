@@ -109,6 +109,18 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
     ),
   }
 }
+/** What a new workflow may say beside its name and steps. */
+export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => ({
+  description: Maybe(fields.description),
+  tags: Maybe(fields.tags),
+  active: Maybe(fields.active),
+  validatePayload: Maybe(fields.validatePayload),
+  payloadSchema: Maybe(fields.payloadSchema),
+  isTranslationEnabled: Maybe(fields.isTranslationEnabled),
+  severity: Maybe(fields.severity),
+  preferences: Maybe(PreferencesInput),
+})
+
 export type StepInput = Static<ReturnType<typeof workflowFields>['steps']>[number]
 
 const Switch = Body({ enabled: Type.Optional(Type.Boolean()) })

@@ -46,12 +46,16 @@ export function issuesOfSteps(
   envKeys: readonly string[],
   texts?: DefaultTexts,
 ): ControlIssues[] {
-  return remembered.get(keyOf(workflow, envKeys, texts?.revision), () => {
-    const { steps, payload_schema: payloadSchema } = workflow
-    const variables = variablesOfSteps(workflow, envKeys)
-    const translator = translatorOf(workflow, texts)
-    return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema, translator))
-  })
+  return remembered.get(keyOf(workflow, envKeys, texts?.revision), () =>
+    findIssues(workflow, envKeys, translatorOf(workflow, texts)),
+  )
+}
+
+/** The same for a workflow without a version, such as a draft. */
+export function findIssues(workflow: Steps, envKeys: readonly string[], translator?: Translator): ControlIssues[] {
+  const { steps, payload_schema: payloadSchema } = workflow
+  const variables = variablesOfSteps(workflow, envKeys)
+  return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema, translator))
 }
 
 /** Code renders its own steps. */

@@ -1,0 +1,203 @@
+// Plays scenario files: `npm run scenarios -- path/…`. Against BELFRY_URL with BELFRY_API_KEY, or against a service of its own in
+// a folder that goes away. `--only <text>` chooses by name, `--junit <file>` writes a report.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const suffix = '.scenario.yaml'
+
+/**
+ * @typedef {{ file: string, name: string, body: Record<string, unknown> }} Scenario
+ * @typedef {{ index: number, holds: boolean, text: string, nearest: unknown }} Expectation
+ * @typedef {Scenario & { problem?: string, failed: Expectation[] }} Played
+ * @typedef {{ message?: string, expectations?: Expectation[] }} Answer
+ * @typedef {{ url: string, key: string, stop: () => Promise<void> }} Service
+ */
+
+/** A file that cannot be read or played. */
+class Unplayable extends Error {}
+
+/** All scenario files at this place. @returns {string[]} */
+export function filesAt(/** @type {string} */ place) {
+  if (!existsSync(place)) throw new Unplayable(`${place}: there is no such file or folder`)
+  if (!statSync(place).isDirectory()) return [place]
+  return readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(suffix) && !file.includes('node_modules'))
+    .sort()
+    .map((file) => path.join(place, file))
+}
+
+/** @returns {Scenario[]} */
+export function scenariosIn(/** @type {string} */ file) {
+  return [...parseAllDocuments(readFileSync(file, 'utf8'))].map((document, index) => {
+    const [error] = document.errors
+    if (error) throw new Unplayable(`${file}: ${error.message}`)
+    const given = document.toJS()
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
+      throw new Unplayable(`${file}: scenario ${index + 1} is not an object`)
+    const { name = `scenario ${index + 1}`, ...body } = given
+    return { file, name: String(name), body: { ...body, workflow: workflowOf(body.workflow, file) } }
+  })
+}
+
+/** A draft may lie in a file beside the scenario. */
+function workflowOf(/** @type {unknown} */ workflow, /** @type {string} */ file) {
+  if (typeof workflow !== 'object' || workflow === null || !('file' in workflow)) return workflow
+  const { file: beside, ...rest } = workflow
+  const place = path.resolve(path.dirname(file), String(beside))
+  try {
+    return { ...rest, draft: JSON.parse(readFileSync(place, 'utf8')) }
+  } catch (error) {
+    throw new Unplayable(`${file}: ${String(beside)} cannot be read: ${String(error)}`)
+  }
+}
+
+/** @returns {Promise<Played>} */
+async function play(/** @type {Service} */ { url, key }, /** @type {Scenario} */ scenario) {
+  const response = await fetch(`${url}/v1/simulations`, {
+    method: 'POST',
+    headers: { authorization: `ApiKey ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(scenario.body),
+  })
+  /** @type {Answer & { data?: Answer }} */
+  const answer = await response.json().catch(() => ({}))
+  const told = answer.data ?? answer
+  if (!response.ok) return { ...scenario, failed: [], problem: `${response.status} ${told.message ?? 'no answer'}` }
+  return { ...scenario, failed: (told.expectations ?? []).filter(({ holds }) => !holds) }
+}
+
+/** The lines of one that was played. @returns {string[]} */
+export function linesOf(/** @type {Played} */ { file, name, problem, failed, body }) {
+  if (problem === undefined && failed.length === 0) return [`ok ${file} › ${name}`]
+  const expected = /** @type {unknown[]} */ (body.expect ?? [])
+  return [
+    `not ok ${file} › ${name}`,
+    ...(problem === undefined ? [] : [`  ${problem}`]),
+    ...failed.flatMap(({ index, text, nearest }) => [
+      `  ${text}`,
+      `    expected ${JSON.stringify(expected[index])}`,
+      `    found    ${JSON.stringify(nearest)}`,
+    ]),
+  ]
+}
+
+/** @returns {string} */
+export function junitOf(/** @type {Played[]} */ played) {
+  const escaped = (/** @type {string} */ text) =>
+    text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  const cases = played.map((each) => {
+    const [, ...lines] = linesOf(each)
+    const named = `  <testcase classname="${escaped(each.file)}" name="${escaped(each.name)}"`
+    if (lines.length === 0) return `${named}/>`
+    return `${named}><failure message="${escaped(lines[0]?.trim() ?? '')}">${escaped(lines.join('\n'))}</failure></testcase>`
+  })
+  const failures = played.filter((each) => linesOf(each).length > 1).length
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="scenarios" tests="${played.length}" failures="${failures}">`,
+    ...cases,
+    '</testsuite>',
+    '',
+  ].join('\n')
+}
+
+/** @returns {Promise<Service>} */
+async function serviceOf() {
+  const { BELFRY_URL: url, BELFRY_API_KEY: key } = process.env
+  if (url && key) return { url, key, stop: async () => undefined }
+  if (url || key) throw new Unplayable('BELFRY_URL and BELFRY_API_KEY belong together; give both or neither')
+  return ownService()
+}
+
+/** @returns {Promise<Service>} */
+async function ownService() {
+  const built = spawnSync(process.execPath, [path.join(root, 'scripts', 'setup.mjs'), 'start'], { encoding: 'utf8' })
+  if (built.status !== 0) throw new Unplayable(`The service could not be built:\n${built.stdout}${built.stderr}`)
+  const folder = mkdtempSync(path.join(tmpdir(), 'belfry-scenarios-'))
+  const port = await freePort()
+  const { PATH = '', HOME = '/' } = process.env
+  const child = spawn(process.execPath, [path.join(root, 'server', 'dist', 'bundle', 'main.js')], {
+    env: { PATH, HOME, PORT: String(port), BELFRY_DATA_DIR: folder },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+  while (!/Belfry is ready at[\s\S]*\n\n/.test(output)) {
+    if (child.exitCode !== null) throw new Unplayable(`The service did not start:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const file = /^ {4}(\/\S+first-start\.txt)$/m.exec(output)?.[1]
+  const told = output + (file === undefined ? '' : readFileSync(file, 'utf8'))
+  const key = /^ {4}Development +(\S+)$/m.exec(told)?.[1]
+  if (key !== undefined) return { url: `http://127.0.0.1:${port}`, key, stop }
+  await stop()
+  throw new Unplayable('The service told no key.')
+}
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** What is no fault of the files has its place in the program. @returns {string} */
+function sayingOf(/** @type {unknown} */ error) {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof Unplayable ? error.message : (error.stack ?? error.message)
+}
+
+/** @returns {Promise<number>} */
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { only: { type: 'string' }, junit: { type: 'string' } },
+  })
+  const places = positionals.length > 0 ? positionals : ['.']
+  const scenarios = places
+    .flatMap(filesAt)
+    .flatMap(scenariosIn)
+    .filter(({ name }) => values.only === undefined || name.includes(values.only))
+  if (scenarios.length === 0) throw new Unplayable(`No scenario was found in ${places.join(', ')}`)
+  const service = await serviceOf()
+  /** @type {Played[]} */
+  const played = []
+  try {
+    for (const scenario of scenarios) {
+      const one = await play(service, scenario)
+      played.push(one)
+      process.stdout.write(`${linesOf(one).join('\n')}\n`)
+    }
+  } finally {
+    await service.stop()
+  }
+  const failed = played.filter((each) => linesOf(each).length > 1).length
+  process.stdout.write(`${played.length - failed} passed, ${failed} failed\n`)
+  if (values.junit !== undefined) writeFileSync(values.junit, junitOf(played))
+  return played.some(({ problem }) => problem !== undefined) ? 2 : failed === 0 ? 0 : 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  main().then(
+    (code) => process.exit(code),
+    (/** @type {unknown} */ error) => {
+      process.stderr.write(`${sayingOf(error)}
+`)
+      process.exit(2)
+    },
+  )

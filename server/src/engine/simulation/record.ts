@@ -1,0 +1,414 @@
+// What happened in a simulation, and the answer made of it.
+import { createHash } from 'node:crypto'
+import type { StoredDetail } from '../../db/core/tables.ts'
+import type { NewMessage } from '../../steps/contract/message.ts'
+import { detail } from '../../steps/contract/outcome.ts'
+import { branded } from '../../steps/delivery/integration-choice.ts'
+import type { keptOf } from '../../steps/delivery/sandbox.ts'
+import { lifecycleOf } from '../runs/lifecycle.ts'
+import type { PassedOverGroup } from '../runs/passed-over.ts'
+import { isEnded, type JobState, type RunState } from '../runs/run.ts'
+import { limits, SimulationRefused } from './scenario.ts'
+
+type Members = Record<string, unknown>
+
+export interface Attempt {
+  at: Date
+  call: number
+  integrationIdentifier: string
+  providerId: string
+  outcome: string
+  next: 'retry' | 'fail_over' | 'give_up' | null
+  nextAt: Date | null
+  /** Which of the step's messages. */
+  messageId: string
+}
+
+interface Wait {
+  from: Date
+  until: Date
+  why: 'delay' | 'digest' | 'schedule' | 'retry'
+}
+
+interface StepRecord {
+  beganAt: Date | null
+  endedAt: Date | null
+  windowId: string | null
+  waits: Wait[]
+  isWaiting: boolean
+  extensions: number
+  attempts: Attempt[]
+  messageIds: string[]
+}
+
+export interface RunRecord {
+  run: RunState
+  steps: StepRecord[]
+  endedAt: Date | null
+}
+
+export interface Window {
+  id: string
+  kind: 'digest' | 'throttle'
+  workflowId: string
+  stepId: string
+  subscriberId: string
+  key: string | null
+  openedAt: Date
+  endsAt: Date | null
+  closedAt: Date | null
+  closedBy: 'time' | 'cancel' | null
+  runIds: string[]
+  heldBack: string[]
+  eventCount: number
+}
+
+export type Kept = ReturnType<typeof keptOf>
+
+/** An in-app message's marks. */
+export interface Marks {
+  seen: boolean
+  read: boolean
+  archived: boolean
+  lastSeenAt: Date | null
+  lastReadAt: Date | null
+}
+
+export interface MessageRecord {
+  run: RunState
+  job: JobState
+  row: NewMessage
+  /** As the provider got it at the last attempt. */
+  kept: Kept | undefined
+  at: Date
+  isTold: boolean
+  marks: Marks
+  contextKeys: string[]
+}
+
+interface TriggerRecord {
+  input: number
+  at: Date
+  transactionId: string
+  status: string
+  runs: number
+  passedOver: PassedOverGroup[]
+  error?: { code: string; message: string }
+}
+
+interface Entry {
+  at: Date
+  kind: string
+  input?: number
+  runId?: string
+  stepId?: string
+  windowId?: string
+  messageId?: string
+}
+
+const queued = detail('queued').detail
+
+export class PlayRecord {
+  readonly runs = new Map<string, RunRecord>()
+  readonly windows: Window[] = []
+  readonly messages = new Map<string, MessageRecord>()
+  readonly triggers: TriggerRecord[] = []
+  readonly assumed = new Set<string>()
+  readonly #timeline: Entry[] = []
+  #steps = 0
+  #bytes = 0
+  #attempts = 0
+
+  note(entry: Entry): void {
+    this.#timeline.push(entry)
+  }
+
+  begin(run: RunState, now: Date): RunRecord {
+    if (this.runs.size >= limits.runs) throw tooLarge('runs')
+    const steps = run.jobs.map(
+      (): StepRecord => ({
+        ...{ beganAt: null, endedAt: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
+        ...{ attempts: [], messageIds: [] },
+      }),
+    )
+    const record = { run, steps, endedAt: null }
+    this.runs.set(run.id, record)
+    this.note({ at: now, kind: 'run_began', runId: run.id })
+    return record
+  }
+
+  stepOf(run: RunState, position: number): StepRecord {
+    const index = run.jobs.findIndex((job) => job.position === position)
+    const record = this.runs.get(run.id)?.steps[index]
+    if (!record) throw new Error('The simulated run has no such step.')
+    return record
+  }
+
+  countStep(): void {
+    this.#steps += 1
+    if (this.#steps > limits.steps) throw tooLarge('steps')
+  }
+
+  countBytes(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > limits.bytes) throw tooLarge('bytes')
+  }
+
+  attempt(run: RunState, job: JobState, attempt: Attempt): void {
+    this.countStep()
+    this.#attempts += 1
+    this.stepOf(run, job.position).attempts.push(attempt)
+    this.note({ at: attempt.at, kind: 'attempt', runId: run.id, stepId: job.step.stepId })
+  }
+
+  /** Notes what has changed about a run since the last time. */
+  observe(run: RunState, now: Date): void {
+    const record = this.runs.get(run.id)
+    if (!record) return
+    const about = (job: JobState) => ({ at: now, runId: run.id, stepId: job.step.stepId })
+    for (const [index, job] of run.jobs.entries()) {
+      const step = record.steps[index]
+      if (!step) continue
+      if (step.beganAt === null && job.details[0]?.detail === queued) {
+        this.countStep()
+        step.beganAt = now
+        this.note({ ...about(job), kind: 'step_began' })
+      }
+      this.#tellMessages(step, now)
+      const timer = run.effects.timers.find(({ position }) => position === job.position)
+      if (step.isWaiting && (timer || isEnded(job) || job.status === 'running')) this.endWait(run, job, now)
+      if (timer) this.#beginWait(run, job, step, timer.dueAt, now)
+      if (isEnded(job) && step.endedAt === null) {
+        this.countStep()
+        step.endedAt = now
+        this.note({ ...about(job), kind: 'step_ended' })
+      }
+      if (!isEnded(job)) step.endedAt = null
+    }
+    if (run.status === 'processing') record.endedAt = null
+    else if (record.endedAt === null) {
+      record.endedAt = now
+      this.note({ at: now, kind: 'run_ended', runId: run.id })
+    }
+  }
+
+  #beginWait(run: RunState, job: JobState, step: StepRecord, until: Date, now: Date): void {
+    const isExtended = job.scheduleExtensions > step.extensions
+    step.extensions = job.scheduleExtensions
+    const why = job.status === 'queued' ? 'retry' : isExtended ? 'schedule' : job.type === 'digest' ? 'digest' : 'delay'
+    step.waits.push({ from: now, until, why })
+    step.isWaiting = true
+    const window = this.windowOf(step.windowId)
+    if (window && why !== 'retry') window.endsAt = until
+    this.note({ at: now, kind: 'wait_began', runId: run.id, stepId: job.step.stepId })
+  }
+
+  endWait(run: RunState, job: JobState, now: Date): void {
+    const step = this.stepOf(run, job.position)
+    if (!step.isWaiting) return
+    step.isWaiting = false
+    this.note({ at: now, kind: 'wait_ended', runId: run.id, stepId: job.step.stepId })
+  }
+
+  openWindow(window: Omit<Window, 'id'>): Window {
+    const made = { id: `w${this.windows.length + 1}`, ...window }
+    this.windows.push(made)
+    return made
+  }
+
+  windowOf(id: string | null): Window | undefined {
+    return id === null ? undefined : this.windows[Number(id.slice(1)) - 1]
+  }
+
+  messagesOf(run: RunState): MessageRecord[] {
+    const ids = this.runs.get(run.id)?.steps.flatMap(({ messageIds }) => messageIds) ?? []
+    return ids.flatMap((id) => this.messages.get(id) ?? [])
+  }
+
+  store(run: RunState, job: JobState, row: NewMessage, now: Date, kept: Kept | undefined): void {
+    const known = this.messages.get(row.id)
+    this.countBytes(sizeOf(row, kept) - (known ? sizeOf(known.row, known.kept) : 0))
+    if (known) {
+      Object.assign(known, { row: { ...known.row, ...row }, kept: kept ?? known.kept, at: now })
+      return
+    }
+    const marks = { seen: false, read: false, archived: false, lastSeenAt: null, lastReadAt: null }
+    this.messages.set(row.id, { run, job, row, kept, at: now, isTold: false, marks, contextKeys: run.contextKeys })
+    this.stepOf(run, job.position).messageIds.push(row.id)
+  }
+
+  /** A message that will be tried again is not told of yet. */
+  #tellMessages({ messageIds }: StepRecord, now: Date): void {
+    for (const id of messageIds) {
+      const message = this.messages.get(id)
+      if (!message || message.isTold || message.job.status === 'queued') continue
+      message.isTold = true
+      const { run, job } = message
+      this.note({ at: now, kind: 'message', runId: run.id, stepId: job.step.stepId, messageId: id })
+    }
+  }
+
+  answer({ startAt, endAt, horizonAt, isCutOff, hasDetails, brand }: Ending): Members {
+    const shown = (providerId: string) => branded(providerId, brand)
+    const messages = [...this.messages.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
+    const names = new Map(messages.map(({ row }, index) => [row.id, `m${index + 1}`]))
+    const runs = [...this.runs.values()]
+    const reasons: Record<string, number> = {}
+    const sent: Record<string, number> = {}
+    for (const { run } of runs)
+      for (const { reason } of run.jobs) if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + 1
+    for (const { row } of messages) if (row.status === 'sent') sent[row.channel] = (sent[row.channel] ?? 0) + 1
+    for (const window of this.windows)
+      if (window.kind === 'throttle' && window.endsAt !== null && window.endsAt <= horizonAt)
+        Object.assign(window, { closedAt: window.endsAt, closedBy: 'time' })
+    return {
+      startAt,
+      endAt,
+      stoppedBy: isCutOff ? 'horizon' : 'nothing_left',
+      triggers: this.triggers,
+      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { names, hasDetails, shown })),
+      windows: this.windows,
+      messages: messages.map((message) => shownMessage(message, { names, shown })),
+      timeline: this.#timeline.map((entry) =>
+        entry.messageId === undefined ? entry : { ...entry, messageId: names.get(entry.messageId) },
+      ),
+      totals: {
+        triggers: this.triggers.length,
+        runs: runs.length,
+        messages: sent,
+        reasons,
+        attempts: this.#attempts,
+      },
+      waiting: isCutOff
+        ? runs.flatMap(({ run }) =>
+            run.jobs.flatMap((job) =>
+              job.dueAt === null || isEnded(job) ? [] : [{ runId: run.id, stepId: job.step.stepId, until: job.dueAt }],
+            ),
+          )
+        : [],
+      assumed: [...this.assumed].map((stepId) => ({ stepId })),
+    }
+  }
+}
+
+interface Ending {
+  startAt: Date
+  endAt: Date
+  horizonAt: Date
+  isCutOff: boolean
+  hasDetails: boolean
+  brand: string
+}
+
+export const tooLarge = (what: 'runs' | 'steps' | 'bytes') =>
+  new SimulationRefused({ code: 'simulation_too_large', params: { what, most: limits[what] } })
+
+const sizeOf = (row: NewMessage, kept: Kept | undefined) =>
+  300 +
+  (kept?.html ?? row.content ?? '').length +
+  (kept?.text ?? '').length +
+  (kept ? JSON.stringify(kept.message).length : 0)
+
+interface Showing {
+  /** The ids of messages. */
+  names: Map<string, string>
+  /** A provider as callers know it. */
+  shown: (providerId: string) => string
+}
+
+function shownRun(
+  { run, steps, endedAt }: RunRecord,
+  messages: MessageRecord[],
+  { names, shown, hasDetails }: Showing & { hasDetails: boolean },
+) {
+  const jobs = run.jobs.map(({ type, status, reason, mergedInto }) => ({
+    type,
+    status,
+    reason,
+    merged_into: mergedInto,
+  }))
+  const lifecycle = messages.map(({ marks, row }) => ({
+    ...{ seen: marks.seen, read: marks.read, archived: marks.archived, snoozed_until: null },
+    delivered_at: row.delivered_at ?? null,
+  }))
+  return {
+    id: run.id,
+    transactionId: run.transactionId,
+    subscriberId: run.subscriber.subscriber_id,
+    workflowId: run.workflow.identifier,
+    status: run.status,
+    deliveryLifecycle: lifecycleOf(jobs, lifecycle),
+    mergedInto: run.digestedInto,
+    createdAt: run.createdAt,
+    endedAt,
+    steps: run.jobs.map((job, index) => {
+      const { beganAt, endedAt: stepEndedAt, windowId, waits, attempts = [], messageIds = [] } = steps[index] ?? {}
+      return {
+        stepId: job.step.stepId,
+        type: job.type,
+        status: job.status,
+        reason: job.reason,
+        error: job.error,
+        beganAt,
+        endedAt: stepEndedAt,
+        windowId,
+        waits,
+        messageIds: messageIds.map((id) => names.get(id)),
+        attempts: attempts.map(({ messageId: _, providerId, ...attempt }) => ({
+          ...attempt,
+          providerId: shown(providerId),
+        })),
+        ...(hasDetails ? { details: job.details.map((line) => shownDetail(line, shown)) } : {}),
+      }
+    }),
+  }
+}
+
+const shownDetail = (
+  { at, detail: text, status, source, providerId, isRetry, raw }: StoredDetail,
+  shown: Showing['shown'],
+) => ({
+  createdAt: at,
+  detail: text,
+  source: source ?? 'Internal',
+  status,
+  isTest: false,
+  isRetry: isRetry ?? false,
+  ...(providerId === undefined ? {} : { providerId: shown(providerId) }),
+  ...(raw === undefined ? {} : { raw }),
+})
+
+function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names, shown }: Showing) {
+  const { channel } = row
+  const isInApp = channel === 'in_app'
+  const address = row.email ?? row.phone ?? undefined
+  const integration = run.environment.integrations.find(({ id }) => id === row.integration_id)
+  return {
+    id: names.get(row.id),
+    runId: run.id,
+    transactionId: run.transactionId,
+    subscriberId: run.subscriber.subscriber_id,
+    stepId: job.step.stepId,
+    channel,
+    at,
+    status: row.status,
+    integrationIdentifier: integration?.identifier ?? null,
+    providerId: row.provider_id ? shown(row.provider_id) : null,
+    to: kept?.recipients ?? (isInApp ? [run.subscriber.subscriber_id] : address === undefined ? [] : [address]),
+    subject: kept ? kept.subject : (row.subject ?? null),
+    text: kept ? kept.text : channel === 'email' ? null : (row.content ?? null),
+    html: kept ? kept.html : channel === 'email' ? (row.content ?? null) : null,
+    ...(isInApp
+      ? {
+          inApp: {
+            ...{ avatar: row.avatar ?? null, cta: row.cta ?? null, data: row.data ?? null },
+            ...{ seen: marks.seen, read: marks.read, severity: run.severity, tags: run.workflow.tags },
+          },
+        }
+      : { message: kept?.message ?? {} }),
+    ...(row.error_text ? { error: row.error_text } : {}),
+  }
+}
+
+/** The random number of a wait: the first six bytes of a SHA-256, as a number from 0 to 1. */
+export const chanceOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48

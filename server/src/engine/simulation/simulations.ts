@@ -1,0 +1,115 @@
+// The simulations of this process: one is played at a time, in a thread of its own that is kept for the next one for a while.
+import { Worker } from 'node:worker_threads'
+import { packageFolder } from '../../package-folder.ts'
+import type { Job, Outcome } from './thread.ts'
+
+/** One under way, and these. */
+const mostWaiting = 8
+/** A thread that is not used for so long ends; the next simulation takes a fifth of a second more. */
+const idleMs = 60_000
+const memoryMb = 512
+
+/** Too many are waiting. */
+export class SimulationsBusy extends Error {}
+/** The caller is gone. */
+export class SimulationAbandoned extends Error {}
+
+/** The file of the thread: of the built service, or of a test. */
+export type ThreadFile = () => URL | Promise<URL>
+
+export const builtThread: ThreadFile = () => new URL('dist/bundle/simulation.cjs', packageFolder)
+
+export class Simulations {
+  readonly #file: ThreadFile
+  #thread: Worker | undefined
+  #isBusy = false
+  #waiting: Array<() => void> = []
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(file: ThreadFile) {
+    this.#file = file
+  }
+
+  /** Takes a place. Rejects if there is none; to be released. */
+  async enter(gone: AbortSignal): Promise<() => void> {
+    if (this.#isBusy) {
+      if (this.#waiting.length >= mostWaiting) throw new SimulationsBusy()
+      await this.#turn(gone)
+    }
+    this.#isBusy = true
+    return () => {
+      this.#isBusy = false
+      this.#waiting.shift()?.()
+    }
+  }
+
+  /** Waits for the one under way and those before. */
+  #turn(gone: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        gone.removeEventListener('abort', leave)
+        // Nobody may come in between.
+        this.#isBusy = true
+        resolve()
+      }
+      const leave = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== begin)
+        reject(new SimulationAbandoned())
+      }
+      gone.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(begin)
+    })
+  }
+
+  /** Plays one, for the holder of the place. Ends the thread if the caller goes. */
+  async play(job: Job, gone: AbortSignal): Promise<Outcome> {
+    clearTimeout(this.#idle)
+    const thread = await this.#started()
+    try {
+      return await outcomeOf(thread, job, gone)
+    } catch (error) {
+      this.#thread = undefined
+      await thread.terminate()
+      throw error
+    } finally {
+      this.#idle = setTimeout(() => void this.close(), idleMs).unref()
+    }
+  }
+
+  async #started(): Promise<Worker> {
+    if (this.#thread) return this.#thread
+    const file = await this.#file()
+    const thread = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    thread.unref()
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#thread = undefined
+    })
+    this.#thread = thread
+    return thread
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle)
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.terminate()
+  }
+}
+
+function outcomeOf(thread: Worker, job: Job, gone: AbortSignal): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const ended = new AbortController()
+    const settle = (end: () => void) => {
+      ended.abort()
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit)
+      end()
+    }
+    const onMessage = (outcome: Outcome) => settle(() => resolve(outcome))
+    const onError = (error: Error) => settle(() => reject(error))
+    const onExit = () => settle(() => reject(new Error('The thread of simulations ended.')))
+    thread.on('message', onMessage).on('error', onError).on('exit', onExit)
+    gone.addEventListener('abort', () => settle(() => reject(new SimulationAbandoned())), { signal: ended.signal })
+    if (gone.aborted) settle(() => reject(new SimulationAbandoned()))
+    else thread.postMessage(job)
+  })
+}

@@ -1,0 +1,238 @@
+// Reads what a scenario refers to: once, in one read-only snapshot with a time limit, which is given back before anything is
+// computed.
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
+import { listIntegrations } from '../../db/queries/integrations.ts'
+import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { TranslationGroup } from '../../render/translations.ts'
+import type { WorkflowVersion } from '../core/memory.ts'
+import type { RecipientRow } from '../runs/compose.ts'
+import { topicKeysOf } from '../runs/members.ts'
+import { limits, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
+
+const statementTimeoutMs = 10_000
+
+interface Sources {
+  db: Db
+  secrets: Secrets
+}
+
+/** @param draft the workflow instead of the stored one */
+export function readSnapshot(
+  { db, secrets }: Sources,
+  environmentId: string,
+  scenario: Scenario,
+  draft: WorkflowVersion | undefined,
+): Promise<Snapshot> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
+      return new Reading(tx, environmentId, scenario).all(secrets, draft)
+    })
+}
+
+class Reading {
+  readonly #tx: Tx
+  readonly #environmentId: string
+  readonly #scenario: Scenario
+
+  constructor(tx: Tx, environmentId: string, scenario: Scenario) {
+    this.#tx = tx
+    this.#environmentId = environmentId
+    this.#scenario = scenario
+  }
+
+  async all(secrets: Secrets, draft: WorkflowVersion | undefined): Promise<Snapshot> {
+    const { inputs, workflowId, version } = this.#scenario
+    const triggers = inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
+    const names = [...new Set(triggers.map(({ name }) => name).filter((name) => name !== workflowId))]
+    const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
+    const current = draft ?? this.#named(stored, workflowId)
+    const workflow = version === undefined ? current : await this.#version(current, version)
+    const others = names.map((name) => this.#named(stored, name))
+    const wanted = inputs.flatMap((input) => (input.type === 'workflow' ? (input.version ?? []) : []))
+    const versions: WorkflowVersion[] = []
+    for (const each of new Set(wanted)) versions.push(await this.#version(current, each))
+    const workflows = [workflow, ...others, ...versions]
+    const topics = await this.#topics(workflows)
+    const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+    return {
+      ...(await this.#environment(secrets)),
+      ...{ workflow, versions, others, topics, layouts },
+      translations: await this.#translations(workflows, layouts),
+      subscribers: await this.#subscribers(topics),
+      ...(await this.#chats()),
+      tenants: await this.#tenants(),
+      contexts: await this.#contexts(),
+    }
+  }
+
+  async #all<Row>(query: ReturnType<typeof sql>): Promise<Row[]> {
+    return (await query.execute(this.#tx)).rows as Row[]
+  }
+
+  async #environment(secrets: Secrets): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
+    const id = this.#environmentId
+    const access = await findEnvironmentAccess(this.#tx, secrets, id)
+    const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
+    if (!row || !access) throw new Error('The environment no longer exists.')
+    return {
+      hasBranding: access.hasBranding,
+      environment: {
+        id,
+        organizationId: row.organization_id,
+        type: access.type,
+        bridgeUrl: access.bridgeUrl,
+        env: envOf(access, { showSecrets: false }),
+        secretValues: [],
+        dns: row.dns as Snapshot['environment']['dns'],
+        integrations: await listIntegrations(this.#tx, id, { onlyActive: true }),
+      },
+    }
+  }
+
+  async #workflows(identifiers: string[]): Promise<WorkflowVersion[]> {
+    if (identifiers.length === 0) return []
+    const rows = await this.#tx
+      .selectFrom('workflows')
+      .selectAll()
+      .where('environment_id', '=', this.#environmentId)
+      .where('identifier', 'in', identifiers)
+      .execute()
+    return rows as unknown as WorkflowVersion[]
+  }
+
+  #named(workflows: WorkflowVersion[], workflowId: string): WorkflowVersion {
+    const found = workflows.find(({ identifier }) => identifier === workflowId)
+    if (!found) throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
+    return found
+  }
+
+  /** Steps and content of then; preferences are the current ones, as for runs of then. */
+  async #version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
+    if (current.version === version) return current
+    const row = await this.#tx
+      .selectFrom('workflow_versions')
+      .select('definition')
+      .where('environment_id', '=', this.#environmentId)
+      .where('workflow_id', '=', current.id)
+      .where('version', '=', version)
+      .executeTakeFirst()
+    const { identifier: workflowId, preferences, user_preferences, critical } = current
+    if (!row) throw new SimulationRefused({ code: 'workflow_version_not_found', params: { workflowId, version } })
+    return { ...(row.definition as unknown as WorkflowVersion), preferences, user_preferences, critical }
+  }
+
+  async #topics(workflows: WorkflowVersion[]): Promise<Snapshot['topics']> {
+    const invented = new Set(this.#scenario.topics.map(({ topicKey }) => topicKey))
+    const keys = this.#requests()
+      .flatMap(({ recipients }) => topicKeysOf(recipients ?? []))
+      .filter((key) => !invented.has(key))
+    if (keys.length === 0) return []
+    // One more than can be played tells that there are too many.
+    return this.#all<Snapshot['topics'][number]>(sql`
+      SELECT o.id, o.key, coalesce((
+        SELECT json_agg(m) FROM (
+          SELECT t.identifier, t.subscriber_row_id, t.context_keys, coalesce((
+            SELECT json_object_agg(c.workflow_id, json_build_object('enabled', c.enabled, 'condition', c.condition))
+            FROM subscription_preferences c
+            WHERE c.environment_id = t.environment_id AND c.subscription_id = t.id
+              AND c.workflow_id = ANY (${workflows.map(({ id }) => id)}::text[])), '{}') AS choices
+          FROM topic_subscriptions t WHERE t.environment_id = o.environment_id AND t.topic_id = o.id
+          ORDER BY t.id LIMIT ${limits.runs + 1}) m), '[]') AS members
+      FROM topics o WHERE o.environment_id = ${this.#environmentId} AND o.key = ANY (${keys}::text[])`)
+  }
+
+  /** Everybody whom the scenario names, and the members of its topics. */
+  #subscribers(topics: Snapshot['topics']): Promise<RecipientRow[]> {
+    const rows = [...new Set(topics.flatMap(({ members }) => members.map((member) => member.subscriber_row_id)))]
+    return this.#all<RecipientRow>(sql`
+      SELECT s.*, (
+        SELECT json_agg(json_build_object('workflow_id', p.workflow_id, 'context_keys', p.context_keys,
+                                          'channels', p.channels, 'schedule', p.schedule))
+        FROM subscriber_preferences p
+        WHERE p.environment_id = s.environment_id AND p.subscriber_row_id = s.id) AS preferences
+      FROM subscribers s
+      WHERE s.environment_id = ${this.#environmentId}
+        AND (s.subscriber_id = ANY (${this.#people()}::text[]) OR s.id = ANY (${rows}::text[]))`)
+  }
+
+  async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {
+    const endpoints = await this.#tx
+      .selectFrom('channel_endpoints')
+      .selectAll()
+      .where('environment_id', '=', this.#environmentId)
+      .where('subscriber_id', 'in', ['', ...this.#people()])
+      .where('channel', '=', 'chat')
+      .orderBy('id')
+      .limit(limits.runs)
+      .execute()
+    const named = [...new Set(endpoints.flatMap(({ connection_identifier }) => connection_identifier ?? []))]
+    const connections = await this.#tx
+      .selectFrom('channel_connections')
+      .selectAll()
+      .where('environment_id', '=', this.#environmentId)
+      .where('identifier', 'in', ['', ...named])
+      .execute()
+    return { endpoints, connections }
+  }
+
+  #tenants(): Promise<Snapshot['tenants']> {
+    const names = this.#requests().flatMap(({ tenant }) => tenant?.identifier ?? [])
+    return this.#all<Snapshot['tenants'][number]>(sql`
+      SELECT t.identifier, t.name, t.data, o.overrides, coalesce(o.active, '{}') AS active
+      FROM tenants t CROSS JOIN LATERAL (
+        SELECT json_object_agg(o.workflow_id, o.channels) FILTER (WHERE o.channels <> '{}') AS overrides,
+               json_object_agg(o.workflow_id, o.active) AS active
+        FROM workflow_overrides o WHERE o.environment_id = t.environment_id AND o.tenant_id = t.id) o
+      WHERE t.environment_id = ${this.#environmentId} AND t.identifier = ANY (${names}::text[])`)
+  }
+
+  #contexts(): Promise<Snapshot['contexts']> {
+    const named = this.#requests().flatMap(({ context }) =>
+      Object.entries(context ?? {}).map(([type, value]) => ({
+        type,
+        id: typeof value === 'string' ? value : String((value as { id?: unknown }).id),
+      })),
+    )
+    return this.#all<Snapshot['contexts'][number]>(sql`
+      SELECT type, context_id, data FROM contexts
+      WHERE environment_id = ${this.#environmentId} AND (type, context_id) IN (
+        SELECT * FROM unnest(${named.map(({ type }) => type)}::text[], ${named.map(({ id }) => id)}::text[]))`)
+  }
+
+  async #translations(workflows: WorkflowVersion[], layouts: LayoutRow[]): Promise<Snapshot['translations']> {
+    const ids = [...workflows, ...layouts].filter((each) => each.is_translation_enabled).map(({ id }) => id)
+    if (ids.length === 0) return {}
+    const rows = await this.#all<{ name: string; default_locale: string; locales: TranslationGroup['locales'] }>(sql`
+      SELECT t.resource_type || ' ' || t.resource_row_id AS name, o.default_locale, json_object_agg(t.locale, t.content) AS locales
+      FROM translations t JOIN environments e ON e.id = t.environment_id JOIN organizations o ON o.id = e.organization_id
+      WHERE t.environment_id = ${this.#environmentId} AND t.resource_row_id = ANY (${ids}::text[])
+      GROUP BY 1, 2`)
+    return Object.fromEntries(
+      rows.map(({ name, default_locale: defaultLocale, locales }) => [name, { defaultLocale, locales }]),
+    )
+  }
+
+  #requests() {
+    return this.#scenario.inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
+  }
+
+  #people(): string[] {
+    const { inputs, subscribers, topics } = this.#scenario
+    return [
+      ...subscribers.map(({ subscriberId }) => subscriberId),
+      ...topics.flatMap(({ subscriberIds }) => subscriberIds),
+      ...inputs.flatMap((input) => ('subscriberId' in input ? [input.subscriberId] : [])),
+      ...this.#requests().flatMap(({ recipients, actor }) => [
+        ...(recipients ?? []).flatMap((each) => ('subscriberId' in each ? [String(each.subscriberId)] : [])),
+        ...(actor ? [actor.subscriberId] : []),
+      ]),
+    ]
+  }
+}

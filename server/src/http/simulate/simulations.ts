@@ -1,0 +1,172 @@
+// Simulations: a workflow tried in memory, over days in a moment. Nothing is stored or sent.
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { envKeysOf } from '../../db/core/environment-access.ts'
+import { findWorkflow } from '../../db/queries/workflows.ts'
+import type { WorkflowVersion } from '../../engine/core/memory.ts'
+import { isActive } from '../../engine/runs/compose.ts'
+import { checkExpectations } from '../../engine/simulation/expectations.ts'
+import { type Refusal, type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
+import { builtThread, SimulationAbandoned, Simulations, SimulationsBusy } from '../../engine/simulation/simulations.ts'
+import { readSnapshot } from '../../engine/simulation/snapshot.ts'
+import { fail, type RequestError } from '../../errors.ts'
+import { findIssues } from '../../steps/check/inspect.ts'
+import type { Resource } from '../edge/resource.ts'
+import { requireRoleIn } from '../edge/roles.ts'
+import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
+import { idIn } from '../edge/slug.ts'
+import { refuseBody } from '../workflows/write.ts'
+import { draftOf, hasDraft, readScenario, ScenarioBody } from './scenario-body.ts'
+
+const bodyLimit = 26 * 1024 * 1024
+
+const Simulation = Type.Object({
+  startAt: Timestamp,
+  endAt: Timestamp,
+  stoppedBy: Type.String({ description: '`nothing_left` or `horizon`' }),
+  seed: Type.Integer(),
+  workflow: Type.Object({
+    workflowId: Type.String(),
+    version: Nullable(Type.Integer({ description: 'Null for a draft' })),
+    issues: Type.Integer(),
+  }),
+  triggers: Type.Array(FreeObject),
+  runs: Type.Array(FreeObject),
+  windows: Type.Array(FreeObject),
+  messages: Type.Array(FreeObject),
+  timeline: Type.Array(FreeObject),
+  totals: FreeObject,
+  waiting: Type.Array(FreeObject),
+  assumed: Type.Array(FreeObject),
+  expectations: Type.Array(FreeObject),
+  passed: Type.Boolean({ description: 'Whether all expectations hold' }),
+})
+
+export const simulations: Resource = (app, services) => {
+  const { db, clock, secrets, brand, log, config } = services
+  const threads = new Simulations(services.simulationThread ?? builtThread)
+  app.addHook('onClose', () => threads.close())
+  // What is not stored need not be encrypted.
+  const reading = { brand, secrets: { encrypt: (clear: string) => clear } }
+  const shownBrand = { word: brand.word, signatureHeader: `${brand.word}-signature` }
+
+  app.post(
+    '/v1/simulations',
+    {
+      bodyLimit,
+      config: { role: 'viewer', refusals: [404, 429] },
+      schema: {
+        tags: ['Simulations'],
+        summary: 'Play a scenario in memory',
+        description: 'Nothing is stored or sent, and nobody is called. With a draft it needs the role editor.',
+        body: ScenarioBody,
+        response: { 200: Simulation },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const environmentId = request.environment.id
+      if (hasDraft(body)) {
+        requireRoleIn(request, environmentId, 'editor')
+        if (request.key && !request.key.may('write:workflows'))
+          throw fail('insufficient_scope', { needed: 'write:workflows' }, { ctx: { needed: 'write:workflows' } })
+      }
+      const { workflowId, draft: given, version } = body.workflow
+      for (const draft of [given, ...body.inputs.map((input) => input.draft)]) {
+        if (!draft) continue
+        refuseBody(draft, config.limits)
+      }
+      const gone = goneWith(reply)
+      const now = clock.now()
+      let answer: string
+      try {
+        if (workflowId === undefined && given === undefined)
+          throw missing('workflow', 'it must have a workflowId or a draft')
+        if (given !== undefined && version !== undefined) throw missing('workflow', 'a draft has no version')
+        const row =
+          workflowId === undefined
+            ? undefined
+            : await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
+        if (workflowId !== undefined && !row)
+          throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
+        const stored = row as WorkflowVersion | undefined
+        const scenario = readScenario(body, { ...reading, environmentId, now, stored })
+        checkExpectations(body.expect ?? [], scenario.startAt)
+        const draft = given && draftOf(given, { stored, now: new Date(scenario.startAt) })
+        const leave = await threads.enter(gone)
+        try {
+          const snapshot = await readSnapshot({ db, secrets }, environmentId, scenario, draft)
+          refuseUnanswered(scenario, snapshot)
+          const { workflow } = snapshot
+          const envKeys = await envKeysOf(db, environmentId)
+          const about = {
+            workflowId: workflow.identifier,
+            version: draft ? null : workflow.version,
+            issues: issuesIn(workflow, envKeys),
+          }
+          const expect = body.expect ?? []
+          const outcome = await threads.play({ scenario, snapshot, brand: shownBrand, expect, about }, gone)
+          if ('refusal' in outcome) throw new SimulationRefused(outcome.refusal)
+          if ('failure' in outcome) throw new Error(`The simulation failed: ${outcome.failure}`)
+          answer = outcome.answer
+        } finally {
+          leave()
+        }
+      } catch (error) {
+        if (error instanceof SimulationAbandoned) {
+          log.debug('the caller of a simulation is gone')
+          return reply
+        }
+        if (error instanceof SimulationsBusy)
+          throw fail('too_many_simulations', undefined, { headers: { 'Retry-After': '1' } })
+        throw error instanceof SimulationRefused ? refused(error.refusal) : error
+      }
+      return reply.type('application/json; charset=utf-8').send(answer as never)
+    },
+  )
+}
+
+const missing = (where: string, problem: string) =>
+  new SimulationRefused({ code: 'simulation_invalid', params: { where, problem } })
+
+/** Aborted when the caller hangs up before the answer. */
+function goneWith(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.on('close', () => gone.abort())
+  return gone.signal
+}
+
+function refused(refusal: Refusal): RequestError {
+  switch (refusal.code) {
+    case 'simulation_invalid':
+      return fail(refusal.code, refusal.params, { ctx: { where: refusal.params.where } })
+    case 'simulation_too_large':
+      return fail(refusal.code, refusal.params, { ctx: refusal.params })
+    case 'simulation_needs_answers':
+      return fail(refusal.code, refusal.params, { ctx: refusal.params })
+    case 'workflow_version_not_found':
+      return fail(refusal.code, refusal.params, { ctx: refusal.params })
+    case 'workflow_not_found':
+      return fail(refusal.code, undefined, { ctx: refusal.params })
+  }
+}
+
+/** The user's code is not called, so each of its steps needs an answer. */
+function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, versions }: Snapshot): void {
+  const drafts = inputs.flatMap((input) => (input.type === 'workflow' ? (input.draft ?? []) : []))
+  for (const { origin, identifier: workflowId, steps } of [workflow, ...others, ...versions, ...drafts]) {
+    if (origin !== 'external') continue
+    const isAnswered = (stepId: string) => {
+      const given = answers[stepId]
+      return given !== undefined && !('status' in given)
+    }
+    const unanswered = steps.filter((step) => isActive(step) && !isAnswered(step.stepId)).map(({ stepId }) => stepId)
+    if (unanswered.length > 0)
+      throw new SimulationRefused({ code: 'simulation_needs_answers', params: { workflowId, steps: unanswered } })
+  }
+}
+
+const issuesIn = (workflow: WorkflowVersion, envKeys: readonly string[]): number =>
+  findIssues(workflow as Parameters<typeof findIssues>[0], envKeys)
+    .flatMap((step) => Object.values(step))
+    .reduce((sum, list) => sum + list.length, 0)
