@@ -223,7 +223,7 @@ test('blocks: a menu behind "/", a Repeat filled in, settings beside it, a way b
   await page.getByRole('button', { name: 'Repeat', exact: true }).click()
   const settings = page.getByRole('region', { name: 'Block settings: Repeat' })
   await settings.waitFor()
-  await takeScreenshots(page, 'editor-blocks')
+  await takeScreenshots(page, 'editor-new-blocks')
   const [block, beside] = [await boxOf(box), await boxOf(settings)]
   const isApart =
     beside.x >= block.x + block.width || beside.x + beside.width <= block.x || beside.y >= block.y + block.height

@@ -438,11 +438,11 @@ const ways = Extension.create({
       ArrowDown: ({ editor }) => {
         const { state, view } = editor
         const { selection, doc } = state
-        const isLast = Selection.atEnd(doc).eq(selection) || selection.to >= doc.content.size - 1
-        const isOnLastLine = selection instanceof NodeSelection || (isLast && view.endOfTextblock('down'))
-        const isInLast = selection.$to.index(0) >= doc.childCount - 1
-        const below = selection instanceof NodeSelection ? selection.to >= doc.content.size : isOnLastLine
-        return isInLast && below && endsInBox(doc) ? goBelow(editor) : false
+        const { $to } = selection
+        // Nothing but the ends of boxes comes behind it.
+        const isLast = ($to.parent.isTextblock ? $to.end() : selection.to) + $to.depth >= doc.content.size
+        const isOnLastLine = !$to.parent.isTextblock || view.endOfTextblock('down')
+        return isLast && isOnLastLine && endsInBox(doc) ? goBelow(editor) : false
       },
     }
   },
