@@ -57,7 +57,15 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
 }
 
 const desktop = { width: 1440, height: 900 }
-const sizes = [desktop, { width: 390, height: 844 }]
+const sizes = [desktop, { width: 1280, height: 800 }, { width: 820, height: 1180 }, { width: 390, height: 844 }]
+
+/** The page as it is; only if SHOTS names a folder for it. */
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SHOTS
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: path.join(folder, `${name}.png`) })
+}
 
 /** Screenshots on desktop and phone, light and dark; only if SHOTS names a folder for them. */
 export async function takeScreenshots(page: Page, name: string): Promise<void> {
@@ -82,13 +90,52 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
  * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide.
  * Axe is loaded once per document and describes only violations: both save processor time and change no finding.
  */
-export async function axeViolations(page: Page): Promise<string[]> {
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
+  const only = rules ? `, runOnly: ${JSON.stringify(rules)}` : ''
   return page.evaluate(`(async () => {
-    const { violations } = await axe.run({ exclude: ['iframe'] }, { resultTypes: ['violations'], selectors: false })
+    const options = { resultTypes: ['violations'], selectors: false ${only} }
+    const { violations } = await axe.run({ exclude: ['iframe'] }, options)
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
 }
+
+/**
+ * Texts that are cut at the present width. An ellipsis may stand where the whole text is said to the pointer, which
+ * `sayWholeTexts` does everywhere, as long as there is room for a few words; not in a heading without a title, and never in
+ * a time.
+ */
+export const cutTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const leastPx = 56
+    const found = []
+    const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    const about = (element, what) =>
+      found.push(what + ': <' + element.tagName.toLowerCase() + '> ' + element.innerText.trim().replace(/\\s+/g, ' ').slice(0, 60))
+    for (const element of document.querySelectorAll('body *')) {
+      if (element.closest('svg, iframe, .sr-only, [aria-hidden="true"], .cm-editor, [contenteditable="true"], textarea, input')) continue
+      const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+      if (!hasText || !isShown(element)) continue
+      // The nearest box that cuts.
+      let box = element
+      while (box && box !== document.body && getComputedStyle(box).overflowX === 'visible') box = box.parentElement
+      if (!box || box === document.body) continue
+      const style = getComputedStyle(box)
+      if (style.overflowX === 'auto' || style.overflowX === 'scroll') continue
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      const [text, frame] = [range.getBoundingClientRect(), box.getBoundingClientRect()]
+      const isCut = text.width > 1 && (text.right > frame.right + 1 || text.left < frame.left - 1) && box.scrollWidth > box.clientWidth + 1
+      if (!isCut || frame.width < 2) continue
+      if (element.closest('time')) about(element, 'time')
+      else if (style.textOverflow !== 'ellipsis') about(element, 'cut')
+      else if (element.closest('h1, h2, h3, h4') && !element.closest('[title]')) about(element, 'heading')
+      else if (frame.width < leastPx) about(element, 'collapsed')
+    }
+    const page = document.documentElement
+    if (page.scrollWidth > page.clientWidth) found.push('the page is ' + (page.scrollWidth - page.clientWidth) + ' px too wide')
+    return [...new Set(found)]
+  })()`)
 
 /** Follows a link inside the dashboard: the router opens the path without loading the page again. */
 export async function follow(page: Page, path: string): Promise<void> {

@@ -47,7 +47,7 @@ test('an empty page explains translation and starts with a chosen workflow', asy
   await sheet.getByRole('button', { name: 'Add key' }).click()
   await sheet.getByLabel('order.title in en_US').fill('On its way')
   await sheet.getByRole('button', { name: 'Save en_US' }).click()
-  await page.getByText('en_US saved').waitFor()
+  await page.getByText('American English saved').waitFor()
   const stored = (await development.get('/v2/translations/workflow/orders/en_US')).body.content
   expect(stored).toEqual({ order: { title: 'On its way' } })
 })
@@ -69,7 +69,7 @@ test('an outdated locale is marked; editing it beside the original brings it up 
   await sheet.getByLabel('order.title in de_DE').fill('Ihre Bestellung ist unterwegs')
   server.clock.advance({ seconds: 1 })
   await sheet.getByRole('button', { name: 'Save de_DE' }).click()
-  await page.getByText('de_DE saved').waitFor()
+  await page.getByText('German (Germany) saved').waitFor()
   expect(await texts(api, 'de_DE')).toEqual({ greeting: 'Hallo', order: { title: 'Ihre Bestellung ist unterwegs' } })
   await page.getByText('1 outdated').waitFor()
 
@@ -78,7 +78,7 @@ test('an outdated locale is marked; editing it beside the original brings it up 
   await sheet.getByRole('button', { name: 'JSON', exact: true }).click()
   await sheet.getByRole('textbox', { name: 'Texts in ar_EG' }).fill('{"greeting": "أهلاً"}')
   await sheet.getByRole('button', { name: 'Save ar_EG' }).click()
-  await page.getByText('ar_EG saved').waitFor()
+  await page.getByText('Arabic (Egypt) saved').waitFor()
   await sheet.getByRole('button', { name: 'Delete the texts in ar_EG' }).click()
   await sheet.getByText('No texts yet').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()

@@ -53,6 +53,9 @@ export const runs = {
       queryFn: ({ signal }) => api('GET /v1/notifications/{notificationId}', { path: { notificationId }, signal }),
       staleTime: 2_000,
     }),
+  /** Ends the delay or digest in which the run waits. */
+  endWait: (notificationId: string) =>
+    api('POST /v1/notifications/{notificationId}/end-wait', { path: { notificationId } }),
   charts: (query: Query<'GET /v1/activity/charts'>) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'charts', query),

@@ -2,13 +2,14 @@
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { Lock, Menu as MenuIcon, Search } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { auth, useSession } from '../api/auth.ts'
 import { cache, useAction } from '../api/cache.ts'
 import { EnvironmentDot } from '../ui/base/avatar.tsx'
 import { Button } from '../ui/base/button.tsx'
 import { useShortcut } from '../ui/base/shortcuts.ts'
 import { EmptyState } from '../ui/base/states.tsx'
+import { sayWholeTexts } from '../ui/base/whole-texts.ts'
 import { useChosenEnvironment } from './environment.ts'
 import { Sidebar } from './sidebar.tsx'
 
@@ -48,6 +49,7 @@ function Frame() {
   const environment = useChosenEnvironment()
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useEffect(sayWholeTexts, [])
   useShortcut('mod+k', () => setPaletteOpen((before) => !before))
   const search = () => {
     setDrawerOpen(false)

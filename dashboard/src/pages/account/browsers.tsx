@@ -82,7 +82,7 @@ function BrowserRow(props: { browser: SignedInBrowser; isPending: boolean; onEnd
           <span className="truncate font-medium">{browserName(browser.userAgent)}</span>
           {browser.isCurrent && <Badge tone="good">this browser</Badge>}
         </div>
-        <div className="truncate text-xs text-muted">
+        <div className="text-xs break-words text-muted">
           {browser.address} · signed in <Time at={browser.createdAt} /> · last used <Time at={browser.lastSeenAt} />
         </div>
       </div>

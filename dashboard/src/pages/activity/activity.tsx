@@ -13,7 +13,7 @@ import { RequestCode } from '../../ui/code/code-block.tsx'
 import { RunStatus, stepOutcome } from '../../ui/domain/outcomes.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { type Column, Table } from '../../ui/list/table.tsx'
+import { type Column, Instead, Table, TwoLines } from '../../ui/list/table.tsx'
 import { isFiltered, noFilters, useFilters, useRunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunSheet } from './run-sheet.tsx'
@@ -28,7 +28,20 @@ const columns: Array<Column<RunSummary>> = [
     id: 'subscriber',
     header: 'Subscriber',
     width: 'lg:w-60',
-    cell: (run) => <bdi>{whoOf(run)}</bdi>,
+    cell: (run) => (
+      <TwoLines
+        until="lg"
+        first={<bdi>{whoOf(run)}</bdi>}
+        second={
+          <>
+            <Instead of="md">
+              <bdi>{run.template?.name ?? 'Deleted workflow'}</bdi> ·{' '}
+            </Instead>
+            <Reason run={run} />
+          </>
+        }
+      />
+    ),
   },
   {
     id: 'workflow',
@@ -46,7 +59,12 @@ const columns: Array<Column<RunSummary>> = [
       <StepIcons kinds={jobs.map(({ type }) => type)} tones={jobs.map((job) => stepOutcome(job).tone)} limit={4} />
     ),
   },
-  { id: 'status', header: 'Status', width: 'w-28', cell: (run) => <RunStatus run={run} /> },
+  {
+    id: 'status',
+    header: 'Status',
+    width: 'w-28',
+    cell: (run) => <TwoLines until="sm" first={<RunStatus run={run} />} second={<Time at={run.createdAt} />} />,
+  },
   {
     id: 'why',
     header: 'Why',
@@ -58,6 +76,7 @@ const columns: Array<Column<RunSummary>> = [
     header: 'When',
     width: 'w-26',
     align: 'right',
+    from: 'sm',
     cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
   },
 ]

@@ -42,7 +42,7 @@ export function Page() {
       id: 'way',
       header: 'From and into',
       width: 'w-72',
-      from: 'md',
+      from: 'lg',
       cell: ({ sourceEnvironmentId, targetEnvironmentId }) => (
         <span className="flex items-center gap-2 text-muted">
           <EnvironmentDot color={colorOf(sourceEnvironmentId)} />

@@ -16,7 +16,7 @@ import { Checkbox } from '../../ui/form/switch.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
+import { type Column, RowActions, Table, TwoLines } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { redriveChosen, redriveMatching, stopRedrive, useRedriveWork } from './redrive-work.ts'
 
@@ -127,10 +127,12 @@ export function Page() {
       header: 'Subscriber',
       width: 'lg:w-52',
       isLink: true,
-      cell: ({ subscriberId, channel }) => (
+      cell: ({ subscriberId, channel, workflowId }) => (
         <span className="flex items-center gap-2">
           <StepIcon kind={channel} />
-          <bdi className="truncate">{subscriberId}</bdi>
+          <span className="min-w-0">
+            <TwoLines until="md" first={<bdi>{subscriberId}</bdi>} second={workflowId ?? 'Deleted workflow'} />
+          </span>
         </span>
       ),
     },

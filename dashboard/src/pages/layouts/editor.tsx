@@ -53,7 +53,7 @@ const BackTo = ({ title, isDefault = false }: { title: string; isDefault?: boole
     >
       <ChevronLeft className="size-5" />
     </Link>
-    <span className="truncate" dir="auto">
+    <span className="truncate" dir="auto" title={title}>
       {title}
     </span>
     {isDefault && (

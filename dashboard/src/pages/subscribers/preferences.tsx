@@ -48,7 +48,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
       {({ global, workflows }) => (
         <div className="space-y-8">
           <section aria-label="Channels">
-            <div className={`${gridClass} sticky top-0 border-b pb-2`}>
+            <div className={`${gridClass} sticky top-0 z-2 border-b bg-page pt-1 pb-2`}>
               <span className="text-sm font-semibold max-sm:hidden">Channels</span>
               {channels.map((channel) => (
                 <span key={channel} className="flex flex-col items-center gap-1 text-xs text-muted">

@@ -112,14 +112,14 @@ function Members({ members, query }: MembersProps) {
     {
       id: 'email',
       header: 'Email',
-      from: 'sm',
+      from: 'md',
       cell: ({ email }) => <span className="text-muted">{email}</span>,
     },
     {
       id: 'entry',
       header: 'Signs in with',
       width: 'w-44',
-      from: 'lg',
+      from: 'xl',
       cell: ({ hasPassword, hasOidc }) => (
         <span className="text-muted">
           {[hasPassword && 'password', hasOidc && 'identity provider'].filter(Boolean).join(', ') || 'nothing yet'}
@@ -130,7 +130,7 @@ function Members({ members, query }: MembersProps) {
       id: 'factor',
       header: 'Second factor',
       width: 'w-32',
-      from: 'md',
+      from: 'lg',
       cell: ({ hasSecondFactor }) =>
         hasSecondFactor ? <Status tone="good">On</Status> : <Status tone="neutral">Off</Status>,
     },
@@ -138,7 +138,7 @@ function Members({ members, query }: MembersProps) {
       id: 'seen',
       header: 'Last seen',
       width: 'w-28',
-      from: 'md',
+      from: 'xl',
       cell: ({ lastSeenAt }) =>
         lastSeenAt ? <Time at={lastSeenAt} className="text-muted" /> : <span className="text-muted">Never</span>,
     },

@@ -277,8 +277,8 @@ function FollowerRow({ subscription, canEdit, onOpen }: FollowerRowProps) {
             <Badge key={key}>{key}</Badge>
           ))}
         </div>
-        <div className="truncate text-xs text-muted">
-          <code>{subscriber.subscriberId}</code> · since <Time at={createdAt} />
+        <div className="text-xs break-words text-muted">
+          <code className="break-all">{subscriber.subscriberId}</code> · since <Time at={createdAt} />
         </div>
       </div>
       <Button variant="ghost" size="icon" hint={`Workflows for ${name}`} onClick={onOpen}>

@@ -3,19 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download, Trash2, Upload } from 'lucide-react'
 import { useRef } from 'react'
-import { useCanEditContent } from '../../api/auth.ts'
+import { useCanEditContent, useCanInOrganization } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type LocaleSettings, type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { downloadJson } from '../../ui/base/download.ts'
+import { localeName, localeOptions, localeProblem } from '../../ui/base/locales.ts'
 import { Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
+import { Combobox } from '../../ui/form/combobox.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
-import { localeName } from './locales.ts'
 import { TextsEditor } from './texts-editor.tsx'
 
 const schema = { locale: text() }
@@ -54,14 +55,26 @@ export function GroupSheet({ resource, settings, onClose }: GroupSheetProps) {
     >
       {resource && (
         <Loaded query={query} skeleton={<SkeletonText lines={8} />}>
-          {(group) => <Group group={group} defaultLocale={settings?.defaultLocale ?? group.locales[0] ?? ''} />}
+          {(group) => (
+            <Group
+              group={group}
+              settings={settings}
+              defaultLocale={settings?.defaultLocale ?? group.locales[0] ?? ''}
+            />
+          )}
         </Loaded>
       )}
     </Sheet>
   )
 }
 
-function Group({ group, defaultLocale }: { group: TranslationGroup; defaultLocale: string }) {
+interface GroupProps {
+  group: TranslationGroup
+  settings: LocaleSettings | undefined
+  defaultLocale: string
+}
+
+function Group({ group, settings, defaultLocale }: GroupProps) {
   const [{ locale: chosen }, set] = useUrlState(schema)
   const { locales, outdatedLocales = [] } = group
   const locale = locales.includes(chosen) ? chosen : defaultLocale
@@ -80,21 +93,54 @@ function Group({ group, defaultLocale }: { group: TranslationGroup; defaultLocal
             )}
           >
             <span className="flex w-full items-center gap-2">
-              <code>{one}</code>
+              <span className="min-w-0 break-words">{localeName(one)}</span>
               {one === defaultLocale ? (
                 <Badge>Default</Badge>
               ) : (
                 outdatedLocales.includes(one) && <Badge tone="warn">Outdated</Badge>
               )}
             </span>
-            <span className="truncate text-xs font-normal text-muted">{localeName(one)}</span>
+            <code className="text-xs font-normal text-muted">{one}</code>
           </button>
         ))}
+        {settings && <AddLanguage settings={settings} onAdded={(added) => set({ locale: added })} />}
       </nav>
       <div className="min-w-0">
         <TextsOf group={group} locale={locale} defaultLocale={defaultLocale} />
       </div>
     </div>
+  )
+}
+
+/** The languages are those of the organization, so an admin adds them. */
+function AddLanguage({ settings, onAdded }: { settings: LocaleSettings; onAdded: (locale: string) => void }) {
+  const canAdd = useCanInOrganization('admin')
+  const { defaultLocale, targetLocales } = settings
+  const known = new Set([defaultLocale, ...targetLocales])
+  const add = useAction({
+    do: async (locale: string) => {
+      const problem = localeProblem(locale)
+      if (problem !== undefined) throw new Error(problem)
+      await translations.changeLocales({ defaultLocale, targetLocales: [...targetLocales, locale] })
+      return locale
+    },
+    refresh: ['translations'],
+    done: (locale) => `${localeName(locale)} added`,
+    onDone: onAdded,
+  })
+  if (!canAdd)
+    return <p className="px-3 py-1.5 text-xs text-muted max-md:hidden">An admin can add languages, under Locales.</p>
+  return (
+    <Combobox
+      aria-label="Add a language"
+      placeholder={add.isPending ? 'Adding…' : 'Add a language'}
+      className="shrink-0 max-md:w-44 md:mt-1"
+      disabled={add.isPending}
+      allowNew
+      value={undefined}
+      onValue={(locale) => add.mutate(locale)}
+      options={localeOptions().filter(({ value }) => !known.has(value))}
+    />
   )
 }
 

@@ -1,10 +1,10 @@
 import { useCanInOrganization } from '../../api/auth.ts'
 import { type LocaleSettings as Settings, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { localeOptions, localeProblem } from '../../ui/base/locales.ts'
 import { Combobox, MultiCombobox } from '../../ui/form/combobox.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
-import { localeOptions } from './locales.ts'
 
 interface LocaleSettingsProps {
   open: boolean
@@ -28,7 +28,13 @@ function LocalesForm({ settings, onClose }: Omit<LocaleSettingsProps, 'open'>) {
   const { defaultLocale, targetLocales } = settings
   const form = useForm({
     initial: { defaultLocale, targetLocales },
-    submit: (values) => translations.changeLocales(values),
+    submit: async (values) => {
+      const problem = [values.defaultLocale, ...values.targetLocales]
+        .map(localeProblem)
+        .find((one) => one !== undefined)
+      if (problem !== undefined) throw new Error(problem)
+      return translations.changeLocales(values)
+    },
     refresh: ['translations'],
     done: 'Locales saved',
     onDone: onClose,

@@ -5,11 +5,11 @@ import { useAction } from '../../api/cache.ts'
 import { type LocaleSettings, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { downloadJson } from '../../ui/base/download.ts'
+import { localeOptions } from '../../ui/base/locales.ts'
 import { readJsonObject } from '../../ui/code/json-editor.tsx'
 import { Combobox } from '../../ui/form/combobox.tsx'
 import { FieldFrame } from '../../ui/form/form.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
-import { localeOptions } from './locales.ts'
 
 interface MasterProps {
   open: boolean

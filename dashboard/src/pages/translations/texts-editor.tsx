@@ -6,13 +6,13 @@ import { useAction } from '../../api/cache.ts'
 import { type Resource, type Texts, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { downloadJson } from '../../ui/base/download.ts'
+import { directionOf, localeName } from '../../ui/base/locales.ts'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { JsonEditor, jsonText, readJsonObject } from '../../ui/code/json-editor.tsx'
 import { FormError, useForm, useUnsavedGuard } from '../../ui/form/form.tsx'
 import { Input, Textarea } from '../../ui/form/input.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
-import { directionOf } from './locales.ts'
 import { flat, idOf, nameOf, withText } from './texts.ts'
 
 interface TextsEditorProps {
@@ -36,13 +36,13 @@ export function TextsEditor(props: TextsEditorProps) {
     initial: { json: jsonText(stored) },
     submit: ({ json }) => translations.write(resource, locale, readJsonObject(json).value ?? {}),
     refresh: ['translations'],
-    done: `${locale} saved`,
+    done: `${localeName(locale)} saved`,
   })
   useUnsavedGuard(form.isDirty && canEdit)
   const remove = useAction({
     do: () => translations.removeLocale(resource, locale),
     refresh: ['translations'],
-    done: `Texts in ${locale} deleted`,
+    done: `Texts in ${localeName(locale)} deleted`,
     undo: () => translations.write(resource, locale, stored),
   })
   const { value, problem } = readJsonObject(form.values.json)
@@ -55,8 +55,8 @@ export function TextsEditor(props: TextsEditorProps) {
         <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
           <p className="min-w-48 flex-1">
             {missing > 0
-              ? `${missing} of the texts in ${defaultLocale} ${missing === 1 ? 'is' : 'are'} missing here.`
-              : `${defaultLocale} changed after this. Check that the texts still match.`}
+              ? `${missing} of the texts in ${localeName(defaultLocale)} ${missing === 1 ? 'is' : 'are'} missing here.`
+              : `${localeName(defaultLocale)} changed after this. Check that the texts still match.`}
           </p>
           {missing === 0 && canEdit && !form.isDirty && (
             <Button size="sm" pending={form.isPending} onClick={form.submit}>
@@ -171,7 +171,7 @@ function TextRows({ texts, original, isDefault, defaultLocale, locale, canEdit, 
         <p className="rounded-surface border border-dashed px-4 py-8 text-center text-sm text-muted">
           {isDefault
             ? 'No texts yet. Add the first below, or upload a file.'
-            : `No texts in ${defaultLocale} to translate yet. Start there.`}
+            : `No texts in ${localeName(defaultLocale)} to translate yet. Start there.`}
         </p>
       )}
       <ul className="space-y-4">
@@ -183,7 +183,7 @@ function TextRows({ texts, original, isDefault, defaultLocale, locale, canEdit, 
               <div className="mb-1 flex items-center gap-2">
                 <code className="truncate text-muted">{name}</code>
                 {text === '' && <Badge tone="warn">Missing</Badge>}
-                {!isDefault && from === undefined && <Badge tone="warn">Not in {defaultLocale}</Badge>}
+                {!isDefault && from === undefined && <Badge tone="warn">Not in {localeName(defaultLocale)}</Badge>}
               </div>
               {!isDefault && from !== undefined && (
                 <p className="mb-1.5 text-sm break-words whitespace-pre-wrap" dir="auto">

@@ -6,6 +6,7 @@ import { useCanEditContent } from '../../api/auth.ts'
 import { type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { localeName } from '../../ui/base/locales.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
@@ -21,7 +22,6 @@ import { oneOf, text, type UrlState, useUrlState, wholeNumber } from '../../ui/l
 import { AddResource } from './add-resource.tsx'
 import { GroupSheet } from './group-sheet.tsx'
 import { LocaleSettings } from './locale-settings.tsx'
-import { localeName } from './locales.ts'
 import { ExportMaster, ImportMaster } from './master.tsx'
 
 const schema = { query: text(), page: wholeNumber(0), dialog: oneOf(['', 'add', 'locales', 'import', 'export'], '') }
@@ -49,7 +49,7 @@ const columns: Array<Column<TranslationGroup>> = [
     id: 'type',
     header: 'Kind',
     width: 'w-28',
-    from: 'sm',
+    from: 'lg',
     cell: ({ resourceType }) => (resourceType === 'workflow' ? 'Workflow' : 'Layout'),
   },
   {
@@ -58,9 +58,11 @@ const columns: Array<Column<TranslationGroup>> = [
     width: 'w-64',
     from: 'md',
     cell: ({ locales }) => (
-      <span className="flex gap-1">
+      <span className="flex flex-wrap gap-1">
         {locales.slice(0, 3).map((locale) => (
-          <Badge key={locale}>{locale}</Badge>
+          <Badge key={locale}>
+            <span title={locale}>{localeName(locale)}</span>
+          </Badge>
         ))}
         {locales.length > 3 && <span className="text-xs text-muted">+{locales.length - 3}</span>}
       </span>
@@ -83,7 +85,7 @@ const columns: Array<Column<TranslationGroup>> = [
     id: 'updated',
     header: 'Updated',
     width: 'w-28',
-    from: 'lg',
+    from: 'xl',
     cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
   },
 ]

@@ -59,7 +59,7 @@ export function Page() {
       id: 'events',
       header: 'Events',
       width: 'w-56',
-      from: 'md',
+      from: 'lg',
       cell: ({ eventTypes }) => (
         <span className="text-muted" title={eventTypes?.join(', ')}>
           {eventTypes === null ? 'All' : eventTypes.length > 2 ? `${eventTypes.length} types` : eventTypes.join(', ')}

@@ -82,7 +82,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
     onRenamed: (from, to) => open.step === from && setOpen({ step: to }),
   })
   const { draft, saved, change, flush } = state
-  const data = usePreviewData(workflow.workflowId)
+  const data = usePreviewData(workflow.workflowId, draft.steps)
   const selected = draft.steps.find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
 
@@ -140,7 +140,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
             Workflows
           </Link>
           <ChevronRight className="size-4 shrink-0 text-faint" aria-hidden />
-          <span className="truncate text-lg" dir="auto">
+          <span className="truncate text-lg" dir="auto" title={draft.name}>
             {draft.name}
           </span>
           {isCode && <Badge>From code</Badge>}
@@ -196,7 +196,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
             selected
               ? open.wide
                 ? ''
-                : 'lg:grid-cols-[minmax(300px,1fr)_minmax(0,2.4fr)]'
+                : 'lg:grid-cols-[minmax(272px,1fr)_minmax(0,2.9fr)]'
               : 'max-lg:block max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(0,460px)]',
           )}
         >
@@ -210,6 +210,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
               workflowId={workflow.workflowId}
               steps={draft.steps}
               issues={issues}
+              checks={check.steps}
               selected={selected?.stepId}
               canEdit={canShape}
               onSelect={select}
@@ -236,6 +237,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
                 workflow={saved}
                 step={selected}
                 issues={issues.get(selected.stepId) ?? []}
+                check={check.steps.get(selected.stepId)}
                 readOnly={!mayEdit}
                 isWide={open.wide}
                 data={data}

@@ -38,6 +38,9 @@ const schema = {
 }
 const perPage = 50
 
+/** How many tags fit into their column: two short ones, or one. */
+const fitting = ([first = '', second = '']: readonly string[]) => (first.length + second.length > 18 ? 1 : 2)
+
 export function Page() {
   const [filters, setFilters] = useUrlState(schema)
   const environment = useEnvironment()
@@ -81,10 +84,18 @@ export function Page() {
       from: 'lg',
       cell: ({ tags }) => (
         <span className="flex gap-1">
-          {tags.slice(0, 2).map((tag) => (
-            <Badge key={tag}>{tag}</Badge>
+          {tags.slice(0, fitting(tags)).map((tag) => (
+            <Badge key={tag}>
+              <span className="truncate" title={tag} dir="auto">
+                {tag}
+              </span>
+            </Badge>
           ))}
-          {tags.length > 2 && <span className="text-xs text-muted">+{tags.length - 2}</span>}
+          {tags.length > fitting(tags) && (
+            <span className="text-xs text-muted" title={tags.slice(fitting(tags)).join(', ')}>
+              +{tags.length - fitting(tags)}
+            </span>
+          )}
         </span>
       ),
     },

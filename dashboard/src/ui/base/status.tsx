@@ -43,7 +43,7 @@ export function Badge({
   return (
     <span
       className={cn(
-        'inline-flex h-5 max-w-full items-center gap-1 truncate align-middle rounded-sm px-1.5 text-xs font-medium whitespace-nowrap [&_svg]:size-3',
+        'inline-flex h-5 min-w-0 max-w-full items-center gap-1 truncate align-middle rounded-sm px-1.5 text-xs font-medium whitespace-nowrap [&_svg]:size-3',
         badges[tone],
         className,
       )}

@@ -42,6 +42,17 @@ export function variablesIn(schema: unknown, { inLists = false } = {}): Variable
   return found.filter(({ path }) => !seen.has(path) && seen.add(path))
 }
 
+/** The variables of an example: the fields of a payload whose schema leaves them open. Fields of items as in `variablesIn`. */
+export function variablesOfExample(example: unknown, path: string, { inLists = false } = {}): Variable[] {
+  if (Array.isArray(example)) {
+    const [item] = example as unknown[]
+    const ofItem = inLists && isObject(item) ? variablesOfExample(item, path, { inLists }) : []
+    return [{ path, type: 'list' }, ...ofItem]
+  }
+  if (!isObject(example)) return [{ path, type: example === null ? '' : typeof example }]
+  return Object.entries(example).flatMap(([name, value]) => variablesOfExample(value, join(path, name), { inLists }))
+}
+
 function join(path: string, name: string): string {
   if (!/^[\w-]+$/.test(name)) return `${path}['${name.replaceAll("'", "\\'")}']`
   return path === '' ? name : `${path}.${name}`

@@ -33,7 +33,11 @@ export function InAppFrame({
       )}
       <div className="min-w-0 flex-1">
         <div className="flex items-baseline gap-2">
-          {subject && <h4 className="min-w-0 truncate text-base font-semibold">{subject}</h4>}
+          {subject && (
+            <h4 className="min-w-0 text-base font-semibold break-words" dir="auto">
+              {subject}
+            </h4>
+          )}
           <span className="ml-auto shrink-0 text-xs text-muted">{when}</span>
           {!isRead && <span role="img" aria-label="unread" className="size-2 shrink-0 rounded-full bg-accent" />}
         </div>
@@ -65,17 +69,20 @@ interface EmailFrameProps {
   subject: ReactNode
   when?: ReactNode
   html: string
-  /** As on a phone. */
-  narrow?: boolean
+  /** As on a phone, or on a small one of 320 pixels. */
+  narrow?: boolean | 'phone' | 'small'
+  isDark?: boolean
   className?: string
 }
 
-export function EmailFrame({ from, to, subject, when, html, narrow = false, className }: EmailFrameProps) {
+export function EmailFrame(props: EmailFrameProps) {
+  const { from, to, subject, when, html, narrow = false, isDark = false, className } = props
   return (
     <article
       className={cn(
         'overflow-hidden rounded-surface border bg-page text-left',
-        narrow && 'mx-auto w-full max-w-94',
+        narrow && 'mx-auto w-full',
+        narrow && (narrow === 'small' ? 'max-w-80' : 'max-w-94'),
         className,
       )}
     >
@@ -89,16 +96,24 @@ export function EmailFrame({ from, to, subject, when, html, narrow = false, clas
           {when && <span className="ml-auto">{when}</span>}
         </div>
       </header>
-      <EmailBody html={html} title={typeof subject === 'string' ? subject : 'Email'} />
+      <EmailBody html={html} title={typeof subject === 'string' ? subject : 'Email'} isDark={isDark} />
     </article>
   )
 }
 
+const light = ':root{color-scheme:light}'
+/** An email with styles of its own for dark clients gets them; of all others most clients invert the colours, not the pictures. */
+const dark = (html: string) =>
+  /prefers-color-scheme/i.test(html)
+    ? ':root{color-scheme:dark}'
+    : `${light}html{background:#fff;filter:invert(1) hue-rotate(180deg)}img,video{filter:invert(1) hue-rotate(180deg)}`
+
 /**
  * Email HTML in a sandboxed frame without scripts or our styles, as high as its content. Emails are designed for a white
  * background, so it stays white in the dark theme.
+ * @param isDark as a mail client in dark mode shows it
  */
-export function EmailBody({ html, title }: { html: string; title: string }) {
+export function EmailBody({ html, title, isDark = false }: { html: string; title: string; isDark?: boolean }) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [height, setHeight] = useState(160)
   useEffect(() => {
@@ -122,9 +137,9 @@ export function EmailBody({ html, title }: { html: string; title: string }) {
       ref={frame}
       title={title}
       sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-      srcDoc={`<base target="_blank"><style>:root{color-scheme:light}body{margin:16px}</style>${html}`}
-      className="block w-full bg-[#fff]"
-      style={{ height }}
+      srcDoc={`<base target="_blank"><style>${isDark ? dark(html) : light}body{margin:16px}</style>${html}`}
+      className={cn('block w-full', isDark ? 'bg-[#000]' : 'bg-[#fff]')}
+      style={{ height, colorScheme: isDark ? 'dark' : 'light' }}
     />
   )
 }

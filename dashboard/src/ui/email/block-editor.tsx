@@ -2,11 +2,14 @@
 import { getSchema } from '@tiptap/core'
 import type { Schema } from '@tiptap/pm/model'
 import { EditorContent, useEditor, useEditorState } from '@tiptap/react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../base/class-names.ts'
+import { Kbd } from '../base/tooltip.tsx'
 import type { Variable } from '../code/liquid.ts'
 import { type BlockNode, fromEditor, readDocument, toEditor } from './block-document.ts'
+import { insertsFor } from './block-inserts.ts'
 import { extensionsWith, issuesKey } from './block-nodes.ts'
+import { DragHandle, SlashMenu } from './block-place.tsx'
 import { BlockSettings, chosenBlock } from './block-settings.tsx'
 import { BlockToolbar } from './block-toolbar.tsx'
 
@@ -17,6 +20,8 @@ interface BlockEditorProps {
   onValue: (value: string) => void
   variables: readonly Variable[]
   issues: ReadonlyArray<{ message: string; variableName?: string | undefined }>
+  /** What a new Repeat goes through. */
+  repeatOver?: string | undefined
   readOnly: boolean
 }
 
@@ -38,14 +43,18 @@ function loadable(schema: Schema, document: BlockNode): BlockNode {
 }
 
 const contentClass = cn(
-  'min-h-64 px-4 py-3 text-base leading-6 outline-none [&_.ProseMirror-selectednode]:rounded-sm [&_.ProseMirror-selectednode]:outline-2 [&_.ProseMirror-selectednode]:outline-accent',
+  'min-h-64 px-5 pt-3 pb-10 text-base leading-6 outline-none [&_.ProseMirror-selectednode]:rounded-sm [&_.ProseMirror-selectednode]:outline-2 [&_.ProseMirror-selectednode]:outline-accent',
   '[&_h1]:my-2 [&_h1]:text-[26px] [&_h1]:leading-8 [&_h1]:font-semibold [&_h2]:my-2 [&_h2]:text-title [&_h2]:font-semibold [&_h3]:my-2 [&_h3]:text-lg [&_h3]:font-semibold',
   '[&_p]:my-1.5 [&_ul]:my-1.5 [&_ul]:list-disc [&_ul]:pl-6 [&_ol]:my-1.5 [&_ol]:list-decimal [&_ol]:pl-6 [&_blockquote]:my-2 [&_blockquote]:border-l-3 [&_blockquote]:border-line-strong [&_blockquote]:pl-3',
   '[&_hr]:my-4 [&_hr]:border-line-strong [&_code]:rounded-sm [&_code]:bg-sunken [&_code]:px-1 whitespace-pre-wrap',
 )
 
-export function BlockEditor({ label, value, onValue, variables, issues, readOnly }: BlockEditorProps) {
+export function BlockEditor({ label, value, onValue, variables, issues, repeatOver, readOnly }: BlockEditorProps) {
   const [isAsking, setAsking] = useState(false)
+  const [isSlashed, setSlashed] = useState(false)
+  const frame = useRef<HTMLDivElement>(null)
+  const keys = useRef<(event: KeyboardEvent) => boolean>(undefined)
+  const inserts = useMemo(() => insertsFor(repeatOver, variables), [repeatOver, variables])
   const latest = useRef({ onValue, issues })
   latest.current = { onValue, issues }
   /** The last output of the editor, so that it does not reload its own change. */
@@ -53,6 +62,7 @@ export function BlockEditor({ label, value, onValue, variables, issues, readOnly
   const [setUp] = useState(() => {
     const extensions = extensionsWith({
       onAsk: () => setAsking(true),
+      onSlash: () => setSlashed(true),
       issues: () => ({ wrong: latest.current.issues.flatMap(({ variableName }) => variableName ?? []) }),
     })
     const attributes = {
@@ -63,7 +73,8 @@ export function BlockEditor({ label, value, onValue, variables, issues, readOnly
       dir: 'auto',
     }
     const content = loadable(getSchema(extensions), readDocument(value) ?? emptyDocument)
-    return { extensions, content, editorProps: { attributes } }
+    const handleKeyDown = (_: unknown, event: KeyboardEvent) => keys.current?.(event) ?? false
+    return { extensions, content, editorProps: { attributes, handleKeyDown } }
   })
   const editor = useEditor({
     ...setUp,
@@ -107,10 +118,44 @@ export function BlockEditor({ label, value, onValue, variables, issues, readOnly
       )}
     >
       {editor && !readOnly && (
-        <BlockToolbar editor={editor} variables={variables} isAsking={isAsking} onAsking={setAsking} />
+        <BlockToolbar
+          editor={editor}
+          variables={variables}
+          inserts={inserts}
+          isAsking={isAsking}
+          onAsking={setAsking}
+        />
       )}
-      <EditorContent editor={editor} />
-      {editor && !readOnly && block && <BlockSettings editor={editor} block={block} variables={variables} />}
+      <div ref={frame} className="relative">
+        <EditorContent editor={editor} />
+        {editor && !readOnly && (
+          <>
+            <DragHandle editor={editor} frame={frame} />
+            <SlashMenu
+              editor={editor}
+              frame={frame}
+              inserts={inserts}
+              keys={keys}
+              isOpen={isSlashed}
+              onClose={() => setSlashed(false)}
+            />
+            {block && <BlockSettings editor={editor} frame={frame} block={block} variables={variables} />}
+          </>
+        )}
+      </div>
+      {!readOnly && (
+        <p className="flex flex-wrap gap-x-3 border-t px-4 py-1 text-xs text-muted pointer-coarse:hidden">
+          <span>
+            <Kbd keys="/" /> adds a block
+          </span>
+          <span>
+            <Kbd keys="alt+↑" /> moves it
+          </span>
+          <span>
+            <Kbd keys="mod+enter" /> goes below
+          </span>
+        </p>
+      )}
     </div>
   )
 }

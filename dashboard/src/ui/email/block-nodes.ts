@@ -1,7 +1,8 @@
 // The nodes of the block editor: one for each block the server can render. Attributes are kept in `more` as in the document, so
 // that those without a control are not lost.
-import { Extension, InputRule, Mark, mergeAttributes, Node } from '@tiptap/core'
-import { Plugin, PluginKey } from '@tiptap/pm/state'
+import { type Editor, Extension, InputRule, Mark, mergeAttributes, Node } from '@tiptap/core'
+import type { Node as ProseMirrorNode } from '@tiptap/pm/model'
+import { NodeSelection, Plugin, PluginKey, Selection } from '@tiptap/pm/state'
 import { Decoration, DecorationSet } from '@tiptap/pm/view'
 import StarterKit from '@tiptap/starter-kit'
 import { moreOf } from './block-document.ts'
@@ -326,13 +327,15 @@ export const issuesKey = new PluginKey<DecorationSet>('issues')
 
 interface VariableOptions {
   onAsk: () => void
+  /** "/" was typed where a word could begin. */
+  onSlash: () => void
   issues: () => BlockIssues
 }
 
 /** Typing `{{path}}` creates a chip; `{{` alone opens the picker. Chips with invalid paths are marked. */
 const variables = Extension.create<VariableOptions>({
   name: 'variables',
-  addOptions: () => ({ onAsk: () => undefined, issues: () => ({ wrong: [] }) }),
+  addOptions: () => ({ onAsk: () => undefined, onSlash: () => undefined, issues: () => ({ wrong: [] }) }),
   addInputRules() {
     return [
       new InputRule({
@@ -349,6 +352,13 @@ const variables = Extension.create<VariableOptions>({
           if ($from.parent.type.spec.code) return
           state.tr.delete(range.from, range.to)
           setTimeout(() => this.options.onAsk())
+        },
+      }),
+      new InputRule({
+        find: /(?:^|\s)\/$/,
+        handler: ({ state }) => {
+          // It changes nothing, so the slash is written like any other character.
+          if (!state.selection.$from.parent.type.spec.code) setTimeout(() => this.options.onSlash())
         },
       }),
     ]
@@ -379,6 +389,83 @@ const variables = Extension.create<VariableOptions>({
   },
 })
 
+/** Swaps the outermost block around the cursor with its neighbour. */
+function moveBlock(editor: Editor, by: 1 | -1): boolean {
+  const { state, view } = editor
+  const { $from } = state.selection
+  const index = $from.index(0)
+  const other = state.doc.maybeChild(index + by)
+  const node = state.doc.maybeChild(index)
+  if (!node || !other) return true
+  const from = $from.depth === 0 ? state.selection.from : $from.before(1)
+  const to = by === 1 ? from + other.nodeSize : from - other.nodeSize
+  const transaction = state.tr.delete(from, from + node.nodeSize).insert(to, node)
+  const offset = state.selection.from - from
+  transaction.setSelection(
+    state.selection instanceof NodeSelection && $from.depth === 0
+      ? NodeSelection.create(transaction.doc, to)
+      : Selection.near(transaction.doc.resolve(to + offset)),
+  )
+  view.dispatch(transaction.scrollIntoView())
+  return true
+}
+
+/** Adds an empty line at the end, unless there is one, and goes there. */
+function goBelow({ state, view }: Editor): boolean {
+  const { doc, schema } = state
+  const { lastChild } = doc
+  const paragraph = schema.nodes.paragraph?.create()
+  if (!paragraph) return false
+  const hasLine = lastChild?.type.name === 'paragraph' && lastChild.content.size === 0
+  const transaction = hasLine ? state.tr : state.tr.insert(doc.content.size, paragraph)
+  transaction.setSelection(Selection.atEnd(transaction.doc))
+  view.dispatch(transaction.scrollIntoView())
+  view.focus()
+  return true
+}
+
+/** Whether the last block is one that the cursor cannot leave downwards: a box, a picture, a button. */
+const endsInBox = ({ lastChild }: ProseMirrorNode) => lastChild !== null && !lastChild.isTextblock
+
+/** Blocks are moved by keyboard, and the end of the document can be reached below a box or picture. */
+const ways = Extension.create({
+  name: 'ways',
+  addKeyboardShortcuts() {
+    return {
+      'Alt-ArrowUp': ({ editor }) => moveBlock(editor, -1),
+      'Alt-ArrowDown': ({ editor }) => moveBlock(editor, 1),
+      'Mod-Enter': ({ editor }) => goBelow(editor),
+      ArrowDown: ({ editor }) => {
+        const { state, view } = editor
+        const { selection, doc } = state
+        const { $to } = selection
+        // Nothing but the ends of boxes comes behind it.
+        const isLast = ($to.parent.isTextblock ? $to.end() : selection.to) + $to.depth >= doc.content.size
+        const isOnLastLine = !$to.parent.isTextblock || view.endOfTextblock('down')
+        return isLast && isOnLastLine && endsInBox(doc) ? goBelow(editor) : false
+      },
+    }
+  },
+  addProseMirrorPlugins() {
+    const { editor } = this
+    return [
+      new Plugin({
+        props: {
+          handleDOMEvents: {
+            mousedown: (view, event) => {
+              const last = view.dom.lastElementChild
+              if (!editor.isEditable || event.target !== view.dom || !last || !endsInBox(view.state.doc)) return false
+              if (event.clientY <= last.getBoundingClientRect().bottom) return false
+              event.preventDefault()
+              return goBelow(editor)
+            },
+          },
+        },
+      }),
+    ]
+  },
+})
+
 export const extensionsWith = (options: VariableOptions) => [
   StarterKit.configure({ heading: { levels: [1, 2, 3] }, codeBlock: false, link: false, trailingNode: false }),
   bags,
@@ -401,4 +488,5 @@ export const extensionsWith = (options: VariableOptions) => [
   sealed('unknownBlock', false),
   sealed('unknownInline', true),
   variables.configure(options),
+  ways,
 ]

@@ -1,8 +1,9 @@
 // The settings of the selected block, or of the box around the cursor.
 import type { Editor } from '@tiptap/core'
 import { NodeSelection } from '@tiptap/pm/state'
-import { ArrowDown, ArrowUp, CopyPlus, Trash2 } from 'lucide-react'
-import { useId } from 'react'
+import { ArrowDown, ArrowUp, CopyPlus, SlidersHorizontal, Trash2, X } from 'lucide-react'
+import { Popover } from 'radix-ui'
+import { type RefObject, useId, useState } from 'react'
 import { Button } from '../base/button.tsx'
 import type { Variable } from '../code/liquid.ts'
 import { LiquidEditor } from '../code/liquid-editor.tsx'
@@ -10,6 +11,7 @@ import { Input } from '../form/input.tsx'
 import { Select } from '../form/select.tsx'
 import { moreOf } from './block-document.ts'
 import { shownText } from './block-nodes.ts'
+import { useBlockBox } from './block-place.tsx'
 
 type Attributes = Record<string, unknown>
 
@@ -212,13 +214,66 @@ interface BlockSettingsProps {
   variables: readonly Variable[]
 }
 
-export function BlockSettings({ editor, block, variables }: BlockSettingsProps) {
+/**
+ * Beside the block, or below it where there is no room: never over it. They open by themselves for a block that is edited
+ * through them, and by a button for a box that one writes in.
+ */
+export function BlockSettings({
+  editor,
+  frame,
+  block,
+  variables,
+}: BlockSettingsProps & { frame: RefObject<HTMLElement | null> }) {
+  const box = useBlockBox(editor, frame, block.position)
+  const needsList = (block.type === 'repeat' || block.type === 'for') && !block.more.each
+  const [wanted, setWanted] = useState<{ position: number; isOpen: boolean }>()
+  const isOpen = wanted?.position === block.position ? wanted.isOpen : block.isSelected || needsList
+  const setOpen = (next: boolean) => setWanted({ position: block.position, isOpen: next })
+  const look = looks[block.type]
+  if (!look || !box) return null
+  return (
+    <Popover.Root open={isOpen}>
+      <Popover.Anchor className="pointer-events-none absolute" style={box} />
+      {!isOpen && (
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={<SlidersHorizontal />}
+          className="absolute z-1 h-6 bg-raised px-1.5 text-xs"
+          style={{ top: Math.max(0, box.top - 8), right: 8 }}
+          onClick={() => setOpen(true)}
+        >
+          {look.label}
+        </Button>
+      )}
+      <Popover.Portal>
+        <Popover.Content
+          side={window.innerWidth < 768 ? 'bottom' : 'right'}
+          align="start"
+          sideOffset={8}
+          collisionPadding={8}
+          onOpenAutoFocus={(event) => event.preventDefault()}
+          onCloseAutoFocus={(event) => event.preventDefault()}
+          onEscapeKeyDown={() => {
+            setOpen(false)
+            editor.commands.focus()
+          }}
+          className="z-40 w-72 max-w-[calc(100vw-16px)] animate-appear overflow-hidden rounded-surface border border-line bg-page shadow-float outline-none"
+        >
+          <Settings editor={editor} block={block} variables={variables} onClose={() => setOpen(false)} />
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+function Settings({ editor, block, variables, onClose }: BlockSettingsProps & { onClose: () => void }) {
   const look = looks[block.type]
   if (!look) return null
   return (
     <section
       aria-label={`Block settings: ${look.label}`}
-      className="sticky -bottom-4 z-2 max-h-[45vh] overflow-y-auto rounded-b-control border-t bg-raised p-3"
+      className="max-h-[min(60vh,var(--radix-popover-content-available-height))] overflow-y-auto p-3"
     >
       <header className="mb-2 flex items-center gap-0.5">
         <h3 className="flex-1 text-xs font-medium text-muted">{look.label}</h3>
@@ -237,6 +292,9 @@ export function BlockSettings({ editor, block, variables }: BlockSettingsProps) 
         )}
         <Button variant="ghost" size="icon-sm" hint="Delete the block" onClick={() => remove(editor, block)}>
           <Trash2 />
+        </Button>
+        <Button variant="ghost" size="icon-sm" hint="Close" onClick={onClose}>
+          <X />
         </Button>
       </header>
       <div className="grid grid-cols-2 gap-2">

@@ -1,5 +1,5 @@
 // The toolbar above the blocks: text formatting and insertable blocks.
-import type { ChainedCommands, Editor } from '@tiptap/core'
+import type { Editor } from '@tiptap/core'
 import { useEditorState } from '@tiptap/react'
 import { Command } from 'cmdk'
 import {
@@ -8,28 +8,15 @@ import {
   AlignRight,
   Bold,
   Braces,
-  CodeXml,
-  Columns2,
-  Heading,
-  Image,
   Italic,
   Link,
   List,
   ListOrdered,
   type LucideIcon,
-  Minus,
-  MousePointerClick,
-  MoveVertical,
   Palette,
-  PanelTop,
   Plus,
-  Quote,
   Redo2,
-  Repeat,
-  Square,
-  SquareArrowOutUpRight,
   Strikethrough,
-  TextInitial,
   Underline,
   Undo2,
 } from 'lucide-react'
@@ -40,12 +27,14 @@ import type { Variable } from '../code/liquid.ts'
 import { Input } from '../form/input.tsx'
 import { Select } from '../form/select.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../frame/menu.tsx'
-import { type BlockNode, moreOf } from './block-document.ts'
+import { moreOf } from './block-document.ts'
+import { fieldsOfItem, type InsertItem, putBlock, repeatedAt } from './block-inserts.ts'
 import { shownText } from './block-nodes.ts'
 
 interface ToolbarProps {
   editor: Editor
   variables: readonly Variable[]
+  inserts: readonly InsertItem[]
   isAsking: boolean
   onAsking: (isAsking: boolean) => void
 }
@@ -58,7 +47,7 @@ const styles = [
   { value: 'footer', label: 'Small print' },
 ]
 
-export function BlockToolbar({ editor, variables, isAsking, onAsking }: ToolbarProps) {
+export function BlockToolbar({ editor, variables, inserts, isAsking, onAsking }: ToolbarProps) {
   const state = useEditorState({
     editor,
     selector: ({ editor: now }) => {
@@ -102,7 +91,7 @@ export function BlockToolbar({ editor, variables, isAsking, onAsking }: ToolbarP
       aria-label="Blocks"
       className="sticky -top-4 z-2 flex flex-wrap items-center gap-0.5 rounded-t-control border-b bg-raised p-1"
     >
-      <Insert editor={editor} onVariable={() => onAsking(true)} />
+      <Insert editor={editor} inserts={inserts} onVariable={() => onAsking(true)} />
       <VariablePicker editor={editor} variables={variables} isOpen={isAsking} onOpen={onAsking} />
       <Divider />
       <Select aria-label="Style" className="h-7 w-28" value={state.style} onValue={restyle} options={styles} />
@@ -189,38 +178,15 @@ function Toggle({ icon: Icon, hint, shortcut, isOn, disabled = false, onClick }:
   )
 }
 
-const empty: BlockNode = { type: 'paragraph' }
-const inserts: Array<{ label: string; icon: LucideIcon; block: BlockNode }> = [
-  { label: 'Button', icon: MousePointerClick, block: { type: 'button', attrs: { more: { text: 'Open', url: '' } } } },
-  { label: 'Picture', icon: Image, block: { type: 'image', attrs: { more: {} } } },
-  { label: 'Heading', icon: Heading, block: { type: 'heading', attrs: { level: 2 } } },
-  { label: 'Divider', icon: Minus, block: { type: 'horizontalRule' } },
-  { label: 'Space', icon: MoveVertical, block: { type: 'spacer', attrs: { more: { height: 24 } } } },
-  { label: 'Quote', icon: Quote, block: { type: 'blockquote', content: [empty] } },
-  { label: 'Section', icon: Square, block: { type: 'section', content: [empty] } },
-  {
-    label: 'Two columns',
-    icon: Columns2,
-    block: {
-      type: 'columns',
-      content: [
-        { type: 'column', content: [empty] },
-        { type: 'column', content: [empty] },
-      ],
-    },
-  },
-  { label: 'Repeat', icon: Repeat, block: { type: 'repeat', attrs: { more: { each: '' } }, content: [empty] } },
-  { label: 'HTML', icon: CodeXml, block: { type: 'htmlCodeBlock' } },
-  { label: 'Link card', icon: SquareArrowOutUpRight, block: { type: 'linkCard', attrs: { more: {} } } },
-  { label: 'Logo', icon: PanelTop, block: { type: 'logo', attrs: { more: {} } } },
-  { label: 'Small print', icon: TextInitial, block: { type: 'footer' } },
-]
-
-function Insert({ editor, onVariable }: { editor: Editor; onVariable: () => void }) {
-  const put = (block: BlockNode) => {
-    const insert: ChainedCommands = editor.chain().focus()
-    insert.insertContent(block).run()
-  }
+function Insert({
+  editor,
+  inserts,
+  onVariable,
+}: {
+  editor: Editor
+  inserts: readonly InsertItem[]
+  onVariable: () => void
+}) {
   return (
     <Menu
       align="start"
@@ -231,7 +197,7 @@ function Insert({ editor, onVariable }: { editor: Editor; onVariable: () => void
       }
     >
       {inserts.map(({ label, icon: Icon, block }) => (
-        <MenuItem key={label} icon={<Icon />} onSelect={() => put(block)}>
+        <MenuItem key={label} icon={<Icon />} onSelect={() => putBlock(editor, block)}>
           {label}
         </MenuItem>
       ))}
@@ -243,7 +209,7 @@ function Insert({ editor, onVariable }: { editor: Editor; onVariable: () => void
   )
 }
 
-const popoverClass =
+export const popoverClass =
   'z-50 w-72 animate-appear overflow-hidden rounded-surface border border-line bg-page shadow-float outline-none'
 
 interface VariablePickerProps {
@@ -255,6 +221,10 @@ interface VariablePickerProps {
 
 function VariablePicker({ editor, variables, isOpen, onOpen }: VariablePickerProps) {
   const [typed, setTyped] = useState('')
+  const list = useEditorState({ editor, selector: ({ editor: now }) => repeatedAt(now.state.selection.$from) })
+  const ofItem = list === undefined ? [] : fieldsOfItem(list, variables)
+  const taken = new Set(ofItem.map(({ path }) => path))
+  const others = variables.filter(({ path }) => !taken.has(path))
   const put = (path: string) => {
     onOpen(false)
     setTyped('')
@@ -291,7 +261,13 @@ function VariablePicker({ editor, variables, isOpen, onOpen }: VariablePickerPro
               className="h-9 w-full border-b bg-transparent px-3 font-mono text-code outline-none"
             />
             <Command.List className="max-h-64 overflow-y-auto p-1">
-              {variables.map(({ path, type }) => (
+              {ofItem.map(({ path, label }) => (
+                <Command.Item key={path} value={path} onSelect={() => put(path)} className={optionClass}>
+                  <span className="truncate font-mono text-code">{label}</span>
+                  <span className="ml-auto shrink-0 text-xs text-muted">of each item</span>
+                </Command.Item>
+              ))}
+              {others.map(({ path, type }) => (
                 <Command.Item key={path} value={path} onSelect={() => put(path)} className={optionClass}>
                   <span className="truncate font-mono text-code">{path}</span>
                   <span className="ml-auto text-xs text-muted">{type}</span>
@@ -311,7 +287,7 @@ function VariablePicker({ editor, variables, isOpen, onOpen }: VariablePickerPro
   )
 }
 
-const optionClass =
+export const optionClass =
   'flex min-h-8 items-center gap-2 rounded-control px-2 text-sm select-none data-[selected=true]:bg-hover'
 
 function Picker({

@@ -22,11 +22,24 @@ interface EmailEditorProps {
   /** Including fields of list items, for blocks inside a repeat. */
   variablesInLists: readonly Variable[]
   issues: ReadonlyArray<{ message: string; variableName?: string | undefined }>
+  /** What a new Repeat block goes through. */
+  repeatOver?: string | undefined
   readOnly: boolean
 }
 
 export function EmailEditor(props: EmailEditorProps) {
-  const { label = 'Body', type, onType, value, onValue, variables, variablesInLists, issues, readOnly } = props
+  const {
+    label = 'Body',
+    type,
+    onType,
+    value,
+    onValue,
+    variables,
+    variablesInLists,
+    issues,
+    repeatOver,
+    readOnly,
+  } = props
   const messages = [...new Set(issues.map(({ message }) => message))]
   return (
     <div>
@@ -68,6 +81,7 @@ export function EmailEditor(props: EmailEditorProps) {
             onValue={onValue}
             variables={variablesInLists}
             issues={issues}
+            repeatOver={repeatOver}
             readOnly={readOnly}
           />
         </Suspense>

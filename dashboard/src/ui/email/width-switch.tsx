@@ -1,10 +1,17 @@
-// Switches an email preview between desktop and phone width.
+// Switches an email preview between the widths of a desktop, a phone and a small phone.
 import { Monitor, Smartphone } from 'lucide-react'
 import { Segments } from '../frame/tabs.tsx'
 
-export type EmailWidth = 'desktop' | 'phone'
+export type EmailWidth = 'desktop' | 'phone' | 'small'
 
-export const WidthSwitch = ({ value, onValue }: { value: EmailWidth; onValue: (width: EmailWidth) => void }) => (
+interface WidthSwitchProps {
+  value: EmailWidth
+  onValue: (width: EmailWidth) => void
+  /** Whether a small phone is offered too. */
+  hasSmall?: boolean
+}
+
+export const WidthSwitch = ({ value, onValue, hasSmall = false }: WidthSwitchProps) => (
   <Segments
     label="Width"
     value={value}
@@ -28,6 +35,7 @@ export const WidthSwitch = ({ value, onValue }: { value: EmailWidth; onValue: (w
           </>
         ),
       },
+      ...(hasSmall ? [{ value: 'small' as const, label: '320 px' }] : []),
     ]}
   />
 )

@@ -82,7 +82,11 @@ function Picker(props: PickerProps) {
     setTyped('')
     onSearch?.('')
   }
-  const isNew = allowNew && typed.trim() !== '' && !options.some((option) => option.value === typed.trim())
+  const said = typed.trim()
+  const isNew =
+    allowNew &&
+    said !== '' &&
+    !options.some(({ value, label }) => value === said || label.toLowerCase() === said.toLowerCase())
   return (
     <Popover.Root open={isOpen} onOpenChange={setOpen}>
       <Popover.Trigger

@@ -26,11 +26,11 @@ export function Dialog({ open, onClose, title, description, size = 'sm', footer,
             data-modal
             {...(description ? {} : { 'aria-describedby': undefined })}
             className={cn(
-              'relative max-h-[92dvh] w-full animate-appear overflow-y-auto rounded-t-surface border border-line bg-page shadow-float outline-none sm:max-h-[85dvh] sm:rounded-surface',
+              'relative flex max-h-[92dvh] w-full animate-appear flex-col overflow-hidden rounded-t-surface border border-line bg-page shadow-float outline-none sm:max-h-[85dvh] sm:rounded-surface',
               widths[size],
             )}
           >
-            <header className="flex items-start gap-3 px-5 pt-4 pb-3">
+            <header className="flex shrink-0 items-start gap-3 px-5 pt-4 pb-3">
               <div className="min-w-0 flex-1">
                 <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
                 {description && (
@@ -43,8 +43,9 @@ export function Dialog({ open, onClose, title, description, size = 'sm', footer,
                 </Button>
               </Radix.Close>
             </header>
-            {children && <div className="px-5 pb-5">{children}</div>}
-            {footer && <DialogFooter className="px-5 pb-5">{footer}</DialogFooter>}
+            {/* Title and buttons stay in view: only what is between them scrolls. */}
+            {children && <div className="min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
+            {footer && <footer className="flex shrink-0 flex-wrap justify-end gap-2 px-5 pt-2 pb-5">{footer}</footer>}
           </Radix.Content>
         </Radix.Overlay>
       </Radix.Portal>
@@ -52,8 +53,11 @@ export function Dialog({ open, onClose, title, description, size = 'sm', footer,
   )
 }
 
-export const DialogFooter = ({ children, className }: { children: ReactNode; className?: string }) => (
-  <footer className={cn('flex flex-wrap justify-end gap-2 pt-2', className)}>{children}</footer>
+/** The buttons of a form in a dialog: they stick to its lower edge while the fields scroll. */
+export const DialogFooter = ({ children }: { children: ReactNode }) => (
+  <footer className="sticky -bottom-5 z-3 -mx-5 -mb-5 flex flex-wrap justify-end gap-2 bg-page px-5 pt-2 pb-5">
+    {children}
+  </footer>
 )
 
 interface Question {

@@ -47,8 +47,8 @@ export function Sheet({ open, onClose, title, label, subtitle, actions, footer, 
         >
           <header className="flex min-h-14 items-center gap-2 border-b py-2 pr-3 pl-4 sm:pl-6">
             <div className="min-w-0 flex-1">
-              <Radix.Title className="truncate text-base font-semibold">{title}</Radix.Title>
-              {subtitle && <div className="truncate text-xs text-muted">{subtitle}</div>}
+              <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
+              {subtitle && <div className="text-xs break-words text-muted">{subtitle}</div>}
             </div>
             {actions}
             <Button variant="ghost" size="icon" hint="Close" shortcut="esc" onClick={onClose}>

@@ -16,7 +16,7 @@ export interface Column<Row> {
   /** A class such as `w-40`; columns without one share the remaining width. */
   width?: string
   align?: 'right'
-  /** Hidden on screens narrower than this. */
+  /** Hidden where the table is narrower than this; what matters least goes first. */
   from?: 'sm' | 'md' | 'lg' | 'xl'
   /** The API's name for sorting by this column. */
   orderBy?: string
@@ -54,7 +54,13 @@ interface TableProps<Row> {
 const rowHeight = 40
 const nearEnd = 15
 
-const from = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' }
+/** By the width of the table, not of the window: beside the sidebar there is less room. */
+const from = {
+  sm: '@max-[540px]:hidden',
+  md: '@max-[680px]:hidden',
+  lg: '@max-[860px]:hidden',
+  xl: '@max-[1080px]:hidden',
+}
 
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, rowKey, group, rowLink, selected, order, onOrder, query, empty, footer, endless } =
@@ -86,7 +92,7 @@ export function Table<Row>(props: TableProps<Row>) {
   if (rows === undefined && query?.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />
   if (rows?.length === 0) return empty
   return (
-    <div className="min-w-0">
+    <div className="@container min-w-0">
       <table
         aria-label={label}
         aria-busy={rows === undefined || query?.isPlaceholderData}
@@ -200,6 +206,29 @@ const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
 
 const cellClass = 'h-10 truncate border-b px-3 py-1 first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6'
 const skeletonWidths = ['w-2/3', 'w-1/2', 'w-3/4', 'w-2/5']
+
+interface TwoLinesProps {
+  first: ReactNode
+  /** Shown while a column of its own is hidden. */
+  second: ReactNode
+  /** Hidden from this width of the table on. */
+  until: keyof typeof until
+}
+
+const until = { sm: '@min-[540px]:hidden', md: '@min-[680px]:hidden', lg: '@min-[860px]:hidden' }
+
+/** A cell whose second line says on a phone what another column says elsewhere. As high as one line in other rows. */
+export const TwoLines = ({ first, second, until: width }: TwoLinesProps) => (
+  <>
+    <span className="block truncate leading-[15px] [&_*]:leading-[15px]">{first}</span>
+    <span className={cn('block truncate text-xs leading-[15px] font-normal text-muted', until[width])}>{second}</span>
+  </>
+)
+
+/** Shown only where the column from this width is hidden. */
+export const Instead = ({ of, children }: { of: keyof typeof until; children: ReactNode }) => (
+  <span className={until[of]}>{children}</span>
+)
 
 /** Buttons in a row, above the link that covers the row. */
 export const RowActions = ({ children }: { children: ReactNode }) => (

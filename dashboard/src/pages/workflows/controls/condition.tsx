@@ -1,5 +1,5 @@
 // The condition of a step: groups of rows with field, operator and value; or the JSON Logic itself.
-import { Braces, Plus, SquareStack, X } from 'lucide-react'
+import { Braces, CircleCheck, CircleHelp, CircleX, Plus, SquareStack, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
@@ -28,12 +28,15 @@ import { JsonField } from './basic.tsx'
 import { Fold } from './fold.tsx'
 
 export function ConditionControl({ field }: { field: SchemaField }) {
-  const { values, set, issues, readOnly } = useStep()
+  const { values, set, issues, check, readOnly } = useStep()
   const [view, setView] = useState<'rows' | 'json'>('rows')
   const stored = values[field.name]
   const root = useMemo(() => readRoot(stored), [stored])
   const own = issuesAt(issues, field.name)
   const write = (group: Group) => set({ [field.name]: writeRoot(group) })
+  const isGroup = Object.keys(objectOf(stored)).some((operator) => operator === 'and' || operator === 'or')
+  // A single row is the rule itself for the server.
+  const holdsAt = (path: string) => check?.rows[isGroup ? path : '']
   return (
     <Fold title="Condition" count={own.length} aside={inWords(root)}>
       <div className="space-y-3">
@@ -43,6 +46,11 @@ export function ConditionControl({ field }: { field: SchemaField }) {
               ? 'This step always runs.'
               : 'This step runs only if this is met; otherwise it is skipped.'}
           </p>
+          {root.members.length > 0 && check && (
+            <span className="mr-auto">
+              <Holds holds={check.holds} yes="Runs with this payload" no="Skipped with this payload" />
+            </span>
+          )}
           <Segments
             label="Condition as"
             value={view}
@@ -63,7 +71,7 @@ export function ConditionControl({ field }: { field: SchemaField }) {
             onValue={(skip) => set({ [field.name]: skip })}
           />
         ) : (
-          <GroupRows group={root} onChange={write} path="" issues={own} depth={0} />
+          <GroupRows group={root} onChange={write} path="" issues={own} holdsAt={holdsAt} depth={0} />
         )}
       </div>
     </Fold>
@@ -77,10 +85,24 @@ interface GroupProps {
   /** The path in the server's issues: `0.1`. */
   path: string
   issues: readonly Issue[]
+  /** Whether the row at a path holds for the example; null if it cannot be told, undefined if it was not asked. */
+  holdsAt: (path: string) => boolean | null | undefined
   depth: number
 }
 
-function GroupRows({ group, onChange, onRemove, path, issues, depth }: GroupProps) {
+/** A word and an icon, not the colour alone. */
+function Holds({ holds, yes, no }: { holds: boolean | null | undefined; yes: string; no: string }) {
+  if (holds === undefined) return null
+  const Icon = holds === null ? CircleHelp : holds ? CircleCheck : CircleX
+  return (
+    <span className={cn('inline-flex items-center gap-1 text-xs', holds ? 'text-good' : 'text-muted')}>
+      <Icon className="size-3.5 shrink-0" aria-hidden />
+      {holds === null ? 'Cannot be evaluated' : holds ? yes : no}
+    </span>
+  )
+}
+
+function GroupRows({ group, onChange, onRemove, path, issues, holdsAt, depth }: GroupProps) {
   const { readOnly } = useStep()
   const { members } = group
   const replace = (index: number, next: Condition | undefined) =>
@@ -101,7 +123,7 @@ function GroupRows({ group, onChange, onRemove, path, issues, depth }: GroupProp
       )}
       {members.map((member, index) => {
         const at = path === '' ? `${index}` : `${path}.${index}`
-        const common = { path: at, issues, onRemove: () => replace(index, undefined) }
+        const common = { path: at, issues, holdsAt, onRemove: () => replace(index, undefined) }
         const change = (next: Condition) => replace(index, next)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no id
@@ -121,6 +143,9 @@ function GroupRows({ group, onChange, onRemove, path, issues, depth }: GroupProp
                     onValue={(json) => change({ kind: 'raw', json: json ?? {} })}
                   />
                 </div>
+                <span className="pt-2">
+                  <Holds holds={holdsAt(at)} yes="Holds" no="Does not hold" />
+                </span>
                 <RemoveButton onRemove={common.onRemove} />
               </div>
             )}
@@ -183,9 +208,10 @@ interface RuleProps {
   onRemove: () => void
   path: string
   issues: readonly Issue[]
+  holdsAt: GroupProps['holdsAt']
 }
 
-function RuleRow({ rule, onChange, onRemove, path, issues }: RuleProps) {
+function RuleRow({ rule, onChange, onRemove, path, issues, holdsAt }: RuleProps) {
   const { variables, readOnly } = useStep()
   const own = issues.filter(({ variableName }) => (variableName ?? '') === path)
   return (
@@ -200,7 +226,9 @@ function RuleRow({ rule, onChange, onRemove, path, issues }: RuleProps) {
           disabled={readOnly}
           value={rule.field}
           onValue={(field) => onChange({ ...rule, field })}
-          options={variables.map(({ path: value, type }) => ({ value, label: value, hint: type }))}
+          options={variables
+            .filter(({ path: value }) => !value.startsWith('t.'))
+            .map(({ path: value, type }) => ({ value, label: value, hint: type }))}
         />
         <Select
           aria-label="Operator"
@@ -213,6 +241,11 @@ function RuleRow({ rule, onChange, onRemove, path, issues }: RuleProps) {
         <ValueInput rule={rule} onChange={onChange} isWrong={own.length > 0} />
         <RemoveButton onRemove={onRemove} />
       </div>
+      {own.length === 0 && rule.field !== '' && (
+        <p className="mt-1">
+          <Holds holds={holdsAt(path)} yes="Holds" no="Does not hold" />
+        </p>
+      )}
       {own.map(({ message }) => (
         <p key={message} className="mt-1 text-xs text-bad">
           {message}

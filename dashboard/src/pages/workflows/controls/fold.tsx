@@ -28,7 +28,7 @@ export function Fold({
           className={cn('size-4 text-muted transition-transform duration-120', isShown && 'rotate-90')}
           aria-hidden
         />
-        {title}
+        <span className="shrink-0">{title}</span>
         <span className="ml-auto truncate text-xs font-normal text-muted">{aside}</span>
       </button>
       {isShown && <div className="pt-2 pb-3">{children}</div>}

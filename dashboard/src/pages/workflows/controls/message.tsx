@@ -247,7 +247,8 @@ export function SenderControl({ field }: OfField) {
 }
 
 export function EmailBodyControl({ field }: OfField) {
-  const { values, set, readOnly, issues, variables, variablesInLists } = useStep()
+  const { values, set, readOnly, issues, variables, variablesInLists, digests } = useStep()
+  const digest = digests.at(-1)
   const ask = useConfirm()
   const own = issuesAt(issues, field.name)
   const type = values.editorType === 'html' ? 'html' : 'block'
@@ -279,6 +280,7 @@ export function EmailBodyControl({ field }: OfField) {
       variables={variables}
       variablesInLists={variablesInLists}
       issues={own}
+      repeatOver={digest === undefined ? undefined : `steps.${digest}.events`}
       readOnly={readOnly}
     />
   )

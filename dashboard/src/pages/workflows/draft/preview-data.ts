@@ -1,26 +1,37 @@
 // The example payload and subscriber for previews and test runs, kept in this browser.
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { currentEnvironment } from '../../../api/client.ts'
 import { type Subscriber, subscribers } from '../../../api/subscribers.ts'
 import { type Workflow, workflows } from '../../../api/workflows.ts'
 import { objectOf } from './step-context.ts'
 
-export interface PreviewData {
-  /** The user's changes to the server's example; undefined for none. */
-  payload: Record<string, unknown> | undefined
-  subscriberId: string | undefined
-  subscriber: Subscriber | undefined
-  setPayload: (payload: Record<string, unknown> | undefined) => void
-  setSubscriberId: (subscriberId: string | undefined) => void
-}
+/** A test run sends each as a trigger. */
+export const mostExampleEvents = 20
+
+type Members = Record<string, unknown>
 
 interface Kept {
-  payload?: Record<string, unknown> | undefined
+  /** The user's changes to the server's example; undefined for none. */
+  payload?: Members | undefined
   subscriberId?: string | undefined
+  /** Instead of the subscriber's own. */
+  locale?: string | undefined
+  /** What a digest has collected: the payload of each event. */
+  events?: Members[] | undefined
 }
 
-export function usePreviewData(workflowId: string): PreviewData {
+export interface PreviewData extends Kept {
+  subscriber: Subscriber | undefined
+  /** The `stepId` of each digest. */
+  digests: readonly string[]
+  set: (patch: Kept) => void
+}
+
+export function usePreviewData(
+  workflowId: string,
+  steps: ReadonlyArray<{ stepId: string; type: string }>,
+): PreviewData {
   const place = `belfry-preview:${currentEnvironment()}:${workflowId}`
   const [kept, setKept] = useState<Kept>(() => {
     try {
@@ -30,17 +41,16 @@ export function usePreviewData(workflowId: string): PreviewData {
     }
   })
   useEffect(() => localStorage.setItem(place, JSON.stringify(kept)), [place, kept])
-  const { subscriberId, payload } = kept
+  const { subscriberId } = kept
   const found = useQuery({
     ...subscribers.list({ subscriberId: subscriberId ?? '', limit: 1 }),
     enabled: subscriberId !== undefined,
   })
   return {
-    payload,
-    subscriberId,
+    ...kept,
     subscriber: subscriberId === undefined ? undefined : found.data?.data[0],
-    setPayload: (payload) => setKept((before) => ({ ...before, payload })),
-    setSubscriberId: (subscriberId) => setKept((before) => ({ ...before, subscriberId })),
+    digests: steps.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId),
+    set: (patch) => setKept((before) => ({ ...before, ...patch })),
   }
 }
 
@@ -50,15 +60,26 @@ export function useExamplePayload(workflow: Workflow): Record<string, unknown> {
   // The last step can use the most variables.
   const stepId = steps.at(-1)?.stepId ?? ''
   const preview = useQuery({ ...workflows.preview(workflowId, stepId, {}, updatedAt), enabled: stepId !== '' })
-  const example = objectOf(preview.data?.previewPayloadExample)
-  return objectOf(example.payload ?? workflow.payloadExample)
+  const { payloadExample } = workflow
+  return useMemo(() => {
+    const example = objectOf(preview.data?.previewPayloadExample)
+    return objectOf(example.payload ?? payloadExample)
+  }, [preview.data, payloadExample])
 }
 
+/** The same for all examples of a visit, so that previews do not change by themselves. */
+const time = new Date().toISOString()
+
 /** The example for a preview, as the server takes it. */
-export const previewPayloadOf = ({ payload, subscriber }: PreviewData) => ({
-  ...(payload ? { payload } : {}),
-  ...(subscriber ? { subscriber: variablesOf(subscriber) } : {}),
-})
+export function previewPayloadOf({ payload, subscriber, locale, events, digests }: PreviewData) {
+  const person = { ...(subscriber ? variablesOf(subscriber) : {}), ...(locale ? { locale } : {}) }
+  const collected = events?.map((event, index) => ({ id: String(index + 1), time, payload: event }))
+  return {
+    ...(payload ? { payload } : {}),
+    ...(Object.keys(person).length > 0 ? { subscriber: person } : {}),
+    ...(collected ? { steps: Object.fromEntries(digests.map((stepId) => [stepId, { events: collected }])) } : {}),
+  }
+}
 
 /** As templates see it: without empty values. */
 function variablesOf(subscriber: Subscriber): Record<string, unknown> {

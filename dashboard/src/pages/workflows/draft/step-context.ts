@@ -1,5 +1,6 @@
 // What the controls of the selected step share: values, setter, variables and issues.
 import { createContext, use } from 'react'
+import type { StepCheck } from '../../../api/workflows.ts'
 import type { Variable } from '../../../ui/code/liquid.ts'
 import type { ControlValues, DraftStep } from './draft.ts'
 import type { Issue } from './steps.ts'
@@ -13,6 +14,10 @@ export interface StepEditing {
   /** Including fields of list items, for blocks inside a repeat. */
   variablesInLists: readonly Variable[]
   issues: readonly Issue[]
+  /** What the step would do with the example of the preview. */
+  check: StepCheck | undefined
+  /** The digests before this step. */
+  digests: readonly string[]
   readOnly: boolean
 }
 

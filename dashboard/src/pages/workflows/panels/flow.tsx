@@ -28,6 +28,7 @@ import {
   TriangleAlert,
 } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
+import type { StepCheck } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
 import { Kbd, Tooltip } from '../../../ui/base/tooltip.tsx'
@@ -40,6 +41,8 @@ interface FlowProps {
   workflowId: string
   steps: readonly DraftStep[]
   issues: ReadonlyMap<string, readonly Issue[]>
+  /** What each step would do with the example of the preview. */
+  checks: ReadonlyMap<string, StepCheck>
   selected: string | undefined
   canEdit: boolean
   onSelect: (stepId: string | undefined) => void
@@ -152,6 +155,8 @@ function Step(props: StepProps) {
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = sortable
   const issues = props.issues.get(step.stepId) ?? []
   const isSelected = step.stepId === selected
+  const isSkipped = step.active && props.checks.get(step.stepId)?.holds === false
+  const isPale = !step.active || isSkipped
   const { label } = lookOf(step.type)
   const wait = waitOf(step)
   const onKeyDown = (event: KeyboardEvent) => {
@@ -185,7 +190,7 @@ function Step(props: StepProps) {
           'pr-1 pl-3',
           isSelected && selectedClass,
           isDragging && 'shadow-float',
-          !step.active && 'bg-sunken',
+          isPale && 'bg-sunken',
         )}
       >
         {canEdit && (
@@ -200,7 +205,7 @@ function Step(props: StepProps) {
             <GripVertical className="size-4" />
           </button>
         )}
-        <StepIcon kind={step.type} tile className={cn(!step.active && 'opacity-50')} />
+        <StepIcon kind={step.type} tile className={cn(isPale && 'opacity-50')} />
         <button
           type="button"
           data-step={step.stepId}
@@ -210,13 +215,22 @@ function Step(props: StepProps) {
           className="min-w-0 flex-1 text-left outline-none after:absolute after:inset-0 after:rounded-surface focus-visible:after:outline-2 focus-visible:after:outline-accent"
         >
           <span className="flex items-center gap-1.5">
-            <span className="truncate text-sm font-medium" dir="auto">
+            <span
+              className={cn('truncate text-sm font-medium', isSkipped && 'text-muted')}
+              dir="auto"
+              title={step.name}
+            >
               {step.name}
             </span>
             {hasCondition(step) && (
               <ListFilter role="img" aria-label="has a condition" className="size-3.5 shrink-0 text-muted" />
             )}
             {!step.active && <span className="shrink-0 text-xs text-muted">off</span>}
+            {isSkipped && (
+              <Tooltip text="Its condition does not hold for the payload of the preview">
+                <span className="relative z-1 shrink-0 text-xs text-muted">would be skipped</span>
+              </Tooltip>
+            )}
           </span>
           <span className="block truncate text-xs text-muted" dir="auto">
             {summaryOf(step)}

@@ -1,67 +1,75 @@
 // A live preview of what the selected step would deliver.
 import { useQuery } from '@tanstack/react-query'
-import { RotateCcw, Send } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Plus, RotateCcw, Send } from 'lucide-react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { useCan } from '../../../api/auth.ts'
 import { useAction } from '../../../api/cache.ts'
 import { api } from '../../../api/client.ts'
 import { nameOf } from '../../../api/subscribers.ts'
-import { workflows } from '../../../api/workflows.ts'
+import { translations } from '../../../api/translations.ts'
+import { type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
+import { localeName } from '../../../ui/base/locales.ts'
 import { ErrorState, Skeleton } from '../../../ui/base/states.tsx'
 import { Status } from '../../../ui/base/status.tsx'
 import { duration } from '../../../ui/base/time.tsx'
 import { CodeBlock } from '../../../ui/code/code-block.tsx'
 import { JsonView } from '../../../ui/code/json-view.tsx'
 import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../../ui/domain/message-frames.tsx'
+import { Seen, type Sight, sights } from '../../../ui/domain/sight.tsx'
 import { type EmailWidth, WidthSwitch } from '../../../ui/email/width-switch.tsx'
+import { Select } from '../../../ui/form/select.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
 import type { DraftStep } from '../draft/draft.ts'
-import { type PreviewData, previewPayloadOf } from '../draft/preview-data.ts'
+import { mostExampleEvents, type PreviewData, previewPayloadOf } from '../draft/preview-data.ts'
 import { objectOf, textOf } from '../draft/step-context.ts'
 import { amountOf, cronInWords } from '../draft/steps.ts'
 import { useDebounced } from '../draft/use-debounced.ts'
 
 interface PreviewProps {
-  workflowId: string
+  workflow: Workflow
   step: DraftStep
-  /** When the workflow was last saved: the results of earlier steps may have changed. */
-  version: string
+  /** Whether the step reads what a digest has collected, or is one. */
+  hasDigest: boolean
   data: PreviewData
 }
 
-export function Preview({ workflowId, step, version, data }: PreviewProps) {
-  const { payload, subscriber } = data
+export function Preview({ workflow, step, hasDigest, data }: PreviewProps) {
+  const { payload, subscriber, set } = data
+  const [sight, setSight] = useState<Sight>('usual')
   const request = useDebounced({ controlValues: step.controlValues, previewPayload: previewPayloadOf(data) }, 250)
   const preview = useQuery({
-    ...workflows.preview(workflowId, step.stepId, request, version),
+    // When it was last saved: the results of earlier steps may have changed.
+    ...workflows.preview(workflow.workflowId, step.stepId, request, workflow.updatedAt),
     enabled: step._id !== undefined,
   })
   const answer = preview.data
   const example = objectOf(answer?.previewPayloadExample)
   const shown = objectOf(answer?.result.preview)
   const error = answer?.result.error
+  const isOwn = Object.values({ ...data, digests: undefined, set: undefined }).some((value) => value !== undefined)
   return (
     <div className="space-y-4" data-preview aria-busy={preview.isFetching}>
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <SubscriberPicker
           aria-label="Preview for"
           placeholder="Example subscriber"
-          className="min-w-0 flex-1"
+          className="min-w-40 flex-1"
           value={data.subscriberId}
-          onValue={data.setSubscriberId}
+          onValue={(subscriberId) => set({ subscriberId })}
         />
-        {(data.subscriberId !== undefined || payload !== undefined) && (
+        {workflow.isTranslationEnabled && <Language value={data.locale} onValue={(locale) => set({ locale })} />}
+        {messages.has(step.type) && (
+          <Select aria-label="Seen" className="w-36" value={sight} onValue={setSight} options={sights} />
+        )}
+        {isOwn && (
           <Button
             variant="ghost"
             size="icon"
             hint="Back to the example"
-            onClick={() => {
-              data.setSubscriberId(undefined)
-              data.setPayload(undefined)
-            }}
+            onClick={() => set({ subscriberId: undefined, payload: undefined, locale: undefined, events: undefined })}
           >
             <RotateCcw />
           </Button>
@@ -77,18 +85,73 @@ export function Preview({ workflowId, step, version, data }: PreviewProps) {
           {error.hint && <p className="mt-1 text-muted">{error.hint}</p>}
         </div>
       ) : (
-        <Shown step={step} preview={shown} example={example} to={subscriber ? nameOf(subscriber) : 'John Doe'} />
+        <Seen sight={sight}>
+          <Shown
+            step={step}
+            preview={shown}
+            example={example}
+            to={subscriber ? nameOf(subscriber) : 'John Doe'}
+            sight={sight}
+          />
+        </Seen>
       )}
       {step.type === 'http_request' && <TryRequest step={step} data={data} />}
       <Fold title="Example payload" aside={payload ? 'yours' : 'from the variables in your templates'}>
         <JsonField
           label="Payload"
           value={payload ?? example.payload ?? {}}
-          onValue={(next) => data.setPayload(next === undefined ? undefined : objectOf(next))}
+          onValue={(next) => set({ payload: next === undefined ? undefined : objectOf(next) })}
           hint="Test runs use it too."
         />
       </Fold>
+      {hasDigest && <ExampleEvents data={data} payload={payload ?? objectOf(example.payload)} />}
     </div>
+  )
+}
+
+/** The payloads of what a digest has collected. */
+function ExampleEvents({ data, payload }: { data: PreviewData; payload: Record<string, unknown> }) {
+  const events = data.events ?? [payload, payload, payload]
+  return (
+    <Fold title="Example events" aside={`${events.length} collected`}>
+      <div className="space-y-2">
+        <JsonField
+          label="Events"
+          value={events}
+          onValue={(next) => data.set({ events: Array.isArray(next) ? next.map(objectOf) : undefined })}
+          hint="The payload of each event that the digest has collected. Test runs send them one after another."
+        />
+        <Button
+          size="sm"
+          icon={<Plus />}
+          disabled={events.length >= mostExampleEvents}
+          onClick={() => data.set({ events: [...events, events.at(-1) ?? payload] })}
+        >
+          Add an event
+        </Button>
+      </div>
+    </Fold>
+  )
+}
+
+/** The languages of the organization. */
+function Language({ value, onValue }: { value: string | undefined; onValue: (locale: string | undefined) => void }) {
+  const { data: settings } = useQuery(translations.locales())
+  const locales = settings ? [...new Set([settings.defaultLocale, ...settings.targetLocales])] : []
+  return (
+    <Select
+      aria-label="Language"
+      className="w-40"
+      value={value ?? 'own'}
+      onValue={(locale) => onValue(locale === 'own' ? undefined : locale)}
+      options={[
+        { value: 'own', label: 'Their language' },
+        ...[...new Set([...locales, ...(value ? [value] : [])])].map((locale) => ({
+          value: locale,
+          label: localeName(locale),
+        })),
+      ]}
+    />
   )
 }
 
@@ -97,9 +160,13 @@ interface ShownProps {
   preview: Record<string, unknown>
   example: Record<string, unknown>
   to: string
+  sight: Sight
 }
 
-function Shown({ step, preview, example, to }: ShownProps) {
+/** Steps whose result is a message. */
+const messages: ReadonlySet<string> = new Set(['in_app', 'email', 'sms', 'chat', 'push'])
+
+function Shown({ step, preview, example, to, sight }: ShownProps) {
   const subject = textOf(preview.subject)
   const body = textOf(preview.body)
   const nothing = <span className="text-muted">Nothing yet</span>
@@ -119,7 +186,13 @@ function Shown({ step, preview, example, to }: ShownProps) {
     }
     case 'email':
       return (
-        <EmailPreview subject={subject} html={body} to={to} from={textOf(objectOf(step.controlValues.from).name)} />
+        <EmailPreview
+          subject={subject}
+          html={body}
+          to={to}
+          from={textOf(objectOf(step.controlValues.from).name)}
+          isDark={sight === 'dark'}
+        />
       )
     case 'sms':
       return (
@@ -136,38 +209,58 @@ function Shown({ step, preview, example, to }: ShownProps) {
   }
 }
 
-function EmailPreview({ subject, html, to, from }: { subject: string; html: string; to: string; from: string }) {
-  const [width, setWidth] = useState<EmailWidth>('desktop')
+interface EmailPreviewProps {
+  subject: string
+  html: string
+  to: string
+  from: string
+  isDark: boolean
+}
+
+function EmailPreview({ subject, html, to, from, isDark }: EmailPreviewProps) {
+  const outer = useRef<HTMLDivElement>(null)
+  const room = useRoom(outer)
+  const [chosen, setChosen] = useState<EmailWidth>()
+  // Scaled to less than three quarters, a desktop's email cannot be read.
+  const width = chosen ?? (room > 0 && room < desktopPx * 0.75 ? 'phone' : 'desktop')
   return (
-    <div>
+    <div ref={outer}>
       <div className="mb-2 flex justify-end">
-        <WidthSwitch value={width} onValue={setWidth} />
+        <WidthSwitch value={width} onValue={setChosen} hasSmall />
       </div>
-      <AtWidth px={width === 'desktop' ? 640 : undefined}>
+      <AtWidth px={width === 'desktop' ? desktopPx : undefined}>
         <EmailFrame
           key={width}
           from={from || 'your app'}
           to={to}
           subject={subject || <span className="text-muted">No subject yet</span>}
           html={html}
-          narrow={width === 'phone'}
+          isDark={isDark}
+          {...(width === 'desktop' ? {} : { narrow: width })}
         />
       </AtWidth>
     </div>
   )
 }
 
+const desktopPx = 640
+
+/** The width of an element; 0 until it is known. */
+function useRoom(element: RefObject<HTMLElement | null>): number {
+  const [room, setRoom] = useState(0)
+  useEffect(() => {
+    if (!element.current) return
+    const resizing = new ResizeObserver(([entry]) => setRoom(entry?.contentRect.width ?? 0))
+    resizing.observe(element.current)
+    return () => resizing.disconnect()
+  }, [element])
+  return room
+}
+
 /** Renders at the given width and scales down to fit: a narrow column must not turn a desktop preview into a phone. */
 function AtWidth({ px, children }: { px: number | undefined; children: ReactNode }) {
   const outer = useRef<HTMLDivElement>(null)
-  const [room, setRoom] = useState(px ?? 0)
-  useEffect(() => {
-    const element = outer.current
-    if (!element) return
-    const resizing = new ResizeObserver(([entry]) => setRoom(entry?.contentRect.width ?? 0))
-    resizing.observe(element)
-    return () => resizing.disconnect()
-  }, [])
+  const room = useRoom(outer)
   const isTight = px !== undefined && room > 0 && room < px
   return (
     <div ref={outer} className="overflow-hidden">

@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import type { Workflow } from '../../../api/workflows.ts'
+import type { StepCheck, Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
 import { JsonView } from '../../../ui/code/json-view.tsx'
-import { variablesIn } from '../../../ui/code/liquid.ts'
+import { type Variable, variablesIn, variablesOfExample } from '../../../ui/code/liquid.ts'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
@@ -15,15 +15,17 @@ import { SwitchControl } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { StepControls } from '../controls/step.tsx'
 import type { DraftStep } from '../draft/draft.ts'
-import type { PreviewData } from '../draft/preview-data.ts'
+import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
 import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
 import { controlsOfNew, type Issue } from '../draft/steps.ts'
+import { useTextKeys } from '../draft/text-keys.ts'
 import { Preview } from './preview.tsx'
 
 interface StepPanelProps {
   workflow: Workflow
   step: DraftStep
   issues: readonly Issue[]
+  check: StepCheck | undefined
   readOnly: boolean
   isWide: boolean
   data: PreviewData
@@ -33,14 +35,19 @@ interface StepPanelProps {
 }
 
 export function StepPanel(props: StepPanelProps) {
-  const { workflow, step, issues, readOnly, isWide, data, onChange, onWide, onClose } = props
+  const { workflow, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = workflow.steps.find(({ stepId }) => stepId === step.stepId)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
-  const variables = useMemo(() => variablesIn(schema), [schema])
-  const variablesInLists = useMemo(() => variablesIn(schema, { inLists: true }), [schema])
+  const keys = useTextKeys(workflow)
+  const example = useExamplePayload(workflow)
+  const variables = useMemo(() => offered({ schema, example, keys }), [schema, example, keys])
+  const variablesInLists = useMemo(() => offered({ schema, example, keys, inLists: true }), [schema, example, keys])
+  const place = workflow.steps.findIndex(({ stepId }) => stepId === step.stepId)
+  const before = place === -1 ? workflow.steps : workflow.steps.slice(0, place)
+  const digests = before.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
   const editing: StepEditing = {
-    ...{ step, values: step.controlValues, variables, variablesInLists, issues, readOnly },
+    ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
     set: (patch) => {
       const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
       onChange({ controlValues: Object.fromEntries(next) })
@@ -129,12 +136,32 @@ export function StepPanel(props: StepPanelProps) {
           >
             <h2 className="sr-only">Preview</h2>
             <h3 className="sr-only">As delivered</h3>
-            <Preview workflowId={workflow.workflowId} step={step} version={workflow.updatedAt} data={data} />
+            <Preview
+              workflow={workflow}
+              step={step}
+              hasDigest={digests.length > 0 || step.type === 'digest'}
+              data={data}
+            />
           </div>
         </div>
       </section>
     </StepContext>
   )
+}
+
+interface Offered {
+  schema: unknown
+  /** The payload as the templates of the workflow read it: a schema that allows anything names nothing. */
+  example: Record<string, unknown>
+  keys: readonly Variable[]
+  inLists?: boolean
+}
+
+function offered({ schema, example, keys, inLists = false }: Offered): Variable[] {
+  const declared = variablesIn(schema, { inLists })
+  const known = new Set(declared.map(({ path }) => path))
+  const read = variablesOfExample(example, 'payload', { inLists }).filter(({ path }) => !known.has(path))
+  return [...declared, ...read, ...keys]
 }
 
 interface StepSettingsProps {

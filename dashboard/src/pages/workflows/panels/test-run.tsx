@@ -1,8 +1,8 @@
 // A test run: choose a subscriber and payload, send a real trigger, and watch the run.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowRight, Play, Power } from 'lucide-react'
-import { useState } from 'react'
+import { ArrowRight, FastForward, Play, Power } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../api/auth.ts'
 import { useAction } from '../../../api/cache.ts'
 import { api } from '../../../api/client.ts'
@@ -15,11 +15,13 @@ import { RequestCode } from '../../../ui/code/code-block.tsx'
 import { runOutcome, stepOutcome } from '../../../ui/domain/outcomes.tsx'
 import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Input } from '../../../ui/form/input.tsx'
+import { Switch } from '../../../ui/form/switch.tsx'
 import { Dialog } from '../../../ui/frame/dialog.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
-import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
+import { mostExampleEvents, type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
 import { objectOf } from '../draft/step-context.ts'
 
 interface TestRunProps {
@@ -56,14 +58,25 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
   const payload = written ?? example
   const to = subscriberId ?? own
   const body = { name: workflow.workflowId, to, payload }
+  const waits = workflow.steps.some(({ type }) => type === 'digest' || type === 'delay')
+  const hasDigest = data.digests.length > 0
+  const [skips, setSkips] = useState(false)
+  const [count, setCount] = useState<number>()
+  const events = count ?? (hasDigest ? (data.events?.length ?? 1) : 1)
   const run = useAction({
     do: async () => {
       if (!(await flush())) throw new Error('The latest changes could not be saved, so nothing was run.')
-      const answer = await api('POST /v1/events/trigger', { body })
-      if (answer.status === 'processed') return answer
-      throw new Error(
-        answer.error?.join(' ') ?? refusals[answer.status] ?? `The trigger was refused: ${answer.status}.`,
-      )
+      let first: string | undefined
+      for (let index = 0; index < events; index += 1) {
+        const event = hasDigest && events > 1 ? (data.events?.[index] ?? payload) : payload
+        const answer = await api('POST /v1/events/trigger', { body: { ...body, payload: event } })
+        if (answer.status !== 'processed')
+          throw new Error(
+            answer.error?.join(' ') ?? refusals[answer.status] ?? `The trigger was refused: ${answer.status}.`,
+          )
+        first ??= answer.transactionId
+      }
+      return { transactionId: first, events, skips }
     },
     refresh: ['runs', 'workflows'],
   })
@@ -90,7 +103,27 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
           </Button>
         </div>
       )}
-      <div className="flex justify-end">
+      <div className="flex flex-wrap items-center justify-end gap-x-5 gap-y-2">
+        {hasDigest && (
+          <label className="flex items-center gap-2 text-sm" htmlFor="test-events">
+            Events
+            <Input
+              id="test-events"
+              type="number"
+              min={1}
+              max={mostExampleEvents}
+              className="w-16"
+              value={events}
+              onValue={(text) => setCount(Math.max(1, Math.min(mostExampleEvents, Math.round(Number(text)) || 1)))}
+            />
+          </label>
+        )}
+        {waits && (
+          <label className="flex items-center gap-2 text-sm" htmlFor="test-skip-waits">
+            <Switch id="test-skip-waits" value={skips} onValue={setSkips} />
+            Skip waits
+          </label>
+        )}
         <Button
           variant="primary"
           icon={<Play />}
@@ -101,7 +134,14 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
           {run.data ? 'Run again' : 'Run'}
         </Button>
       </div>
-      {run.data?.transactionId && <Outcome key={run.data.transactionId} transactionId={run.data.transactionId} />}
+      {run.data?.transactionId && (
+        <Outcome
+          key={run.data.transactionId}
+          transactionId={run.data.transactionId}
+          events={run.data.events}
+          skips={run.data.skips}
+        />
+      )}
       <Fold title="As code">
         <RequestCode request={{ method: 'POST', path: '/v1/events/trigger', body }} maxHeight={240} />
       </Fold>
@@ -117,14 +157,46 @@ const refusals: Record<string, string> = {
   invalid_recipients: 'This subscriber cannot receive messages.',
 }
 
-/** Polls every second while the run is in progress. */
-function Outcome({ transactionId }: { transactionId: string }) {
+/** How long a skipped digest waits for the other events of its test. */
+const patienceMs = 5_000
+
+interface OutcomeProps {
+  transactionId: string
+  /** How many events were sent. */
+  events: number
+  /** Whether each wait is ended as soon as it begins. */
+  skips: boolean
+}
+
+/** Polls while the run is in progress. An event that joined an open digest shows the run that collects. */
+function Outcome({ transactionId, events, skips }: OutcomeProps) {
+  const refetchInterval = skips ? 300 : 1_000
   const found = useQuery({
     ...runs.list({ transactionId: [transactionId], limit: 1 }),
     staleTime: 0,
-    refetchInterval: ({ state }) => (state.data?.data[0]?.status === 'completed' ? false : 1_000),
+    refetchInterval: ({ state }) => (state.data?.data[0] ? false : refetchInterval),
   })
-  const run = found.data?.data[0]
+  const own = found.data?.data[0]
+  const id = own?._digestedNotificationId ?? own?._id ?? ''
+  const collecting = useQuery({
+    ...runs.one(id),
+    enabled: id !== '',
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data && state.data.status !== 'processing' ? false : refetchInterval),
+  })
+  const run = collecting.data
+  const waiting = run?.jobs.find(({ status }) => status === 'delayed')
+  const end = useAction({ do: () => runs.endWait(id), refresh: ['runs'] })
+  const { mutate } = end
+  // Other events of this test may still be on their way into the digest; after a while they no longer count.
+  const isComplete = waiting?.collectedEvents === undefined || waiting.collectedEvents >= events
+  const isLate = Date.now() - Date.parse(waiting?.updatedAt ?? '') > patienceMs
+  const skipped = useRef(new Set<string>())
+  useEffect(() => {
+    if (!skips || !waiting || skipped.current.has(waiting._id) || !(isComplete || isLate)) return
+    skipped.current.add(waiting._id)
+    mutate()
+  }, [skips, waiting, isComplete, isLate, mutate])
   return (
     <section aria-label="Outcome" className="rounded-surface border">
       <header className="flex items-center justify-between gap-3 border-b px-3 py-2 text-sm">
@@ -150,6 +222,18 @@ function Outcome({ transactionId }: { transactionId: string }) {
           <ArrowRight className="size-4" aria-hidden />
         </Link>
       </header>
+      {waiting && !skips && (
+        <div className="flex flex-wrap items-center gap-2 border-b bg-raised px-3 py-2 text-sm">
+          <span className="flex-1" role="status">
+            {waiting.collectedEvents === undefined
+              ? 'The run waits.'
+              : `${waiting.collectedEvents} ${waiting.collectedEvents === 1 ? 'event' : 'events'} collected so far.`}
+          </span>
+          <Button size="sm" icon={<FastForward />} pending={end.isPending} onClick={() => mutate()}>
+            {waiting.collectedEvents === undefined ? 'Go on now' : 'Send what is collected now'}
+          </Button>
+        </div>
+      )}
       <ol className="divide-y">
         {run?.jobs
           .filter(({ type }) => type !== 'trigger')
