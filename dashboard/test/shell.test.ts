@@ -35,8 +35,14 @@ test('the frame is there, in the chosen theme, before any file has loaded', asyn
   const { page } = await open({ path: '/account' })
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
   await page.evaluate("localStorage.setItem('belfry-theme', 'dark')")
-  const held: Array<() => Promise<void>> = []
-  await page.route('**/assets/**', (route) => void held.push(() => route.continue()))
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/assets/**', async (route) => {
+    await held
+    await route.continue()
+  })
   const complaints: string[] = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   await page.goto(`${server.url}/account`, { waitUntil: 'commit' })
@@ -44,10 +50,31 @@ test('the frame is there, in the chosen theme, before any file has loaded', asyn
   await page.locator('.first-side').waitFor()
   expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(dark)
   expect(complaints).toEqual([])
-  await page.unroute('**/assets/**')
-  await Promise.all(held.map((release) => release()))
+  release()
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
   expect(await page.locator('.first').count()).toBe(0)
+})
+
+test('the arrow goes from the search field into the rows and back, and ? shows all keys', async () => {
+  const { development } = await server.freshOrganization()
+  for (const subscriberId of ['ada', 'grace']) await development.post('/v2/subscribers', { subscriberId })
+  const { page } = await open({ api: development, path: '/subscribers' })
+  await page.getByRole('link', { name: 'ada' }).waitFor()
+  const focused = () => page.evaluate<string>('document.activeElement.textContent || document.activeElement.type')
+  await page.keyboard.press('/')
+  await page.keyboard.press('ArrowDown')
+  const first = await focused()
+  await page.keyboard.press('ArrowDown')
+  const second = await focused()
+  expect([first, second].map((text) => /ada|grace/.exec(text)?.[0]).sort()).toEqual(['ada', 'grace'])
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  expect(await focused()).toBe('search')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('From the search field into the rows').waitFor()
+  await takeScreenshots(page, 'keys')
+  expect(await axeViolations(page)).toEqual([])
 })
 
 describe('when something goes wrong', () => {

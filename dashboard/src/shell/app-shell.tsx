@@ -13,6 +13,7 @@ import { sayWholeTexts } from '../ui/base/whole-texts.ts'
 import { useChosenEnvironment } from './environment.ts'
 import { Sidebar } from './sidebar.tsx'
 
+const Keys = lazy(() => import('./keys.tsx').then((module) => ({ default: module.Keys })))
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 
 export function AppShell() {
@@ -49,8 +50,10 @@ function Frame() {
   const environment = useChosenEnvironment()
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const [areKeysOpen, setKeysOpen] = useState(false)
   useEffect(sayWholeTexts, [])
   useShortcut('mod+k', () => setPaletteOpen((before) => !before))
+  useShortcut('?', () => setKeysOpen(true))
   const search = () => {
     setDrawerOpen(false)
     setPaletteOpen(true)
@@ -97,6 +100,11 @@ function Frame() {
       <main id="content" key={environment._id} tabIndex={-1} className="min-h-0 min-w-0 overflow-y-auto outline-none">
         <Outlet />
       </main>
+      {areKeysOpen && (
+        <Suspense fallback={null}>
+          <Keys onClose={() => setKeysOpen(false)} />
+        </Suspense>
+      )}
       {isPaletteOpen && (
         <Suspense fallback={null}>
           <Palette onClose={() => setPaletteOpen(false)} />

@@ -78,12 +78,13 @@ function Pictures({ data }: { data: ActivityCharts }) {
       dataKey="at"
       height={20}
       tickFormatter={(at: string) => (isLong ? day : hour).format(new Date(at))}
-      {...{ tickLine: false, axisLine: false, minTickGap: 40, tick }}
+      {...{ tickLine: { stroke: 'var(--line-strong)' }, axisLine: { stroke: 'var(--line)' }, minTickGap: 40, tick }}
     />,
     <YAxis
       key="y"
-      width={44}
-      tickFormatter={format}
+      width={52}
+      // A label with a space would be broken into two lines.
+      tickFormatter={(value: number) => format(value).replaceAll(' ', '\u00a0')}
       allowDecimals={false}
       {...{ tickLine: false, axisLine: false, tick }}
     />,

@@ -18,11 +18,28 @@ interface VolumeProps {
 export const useCharts = (range: TimeRange, workflowIds: string[]) => {
   const { after, before } = range
   const moments = useMemo(() => momentsOf({ after, before }), [after, before])
-  return useQuery({
-    ...runs.charts({ ...moments, ...(workflowIds.length > 0 ? { workflowIds } : {}) }),
-    refetchInterval: before === '' ? 30_000 : false,
-  })
+  const ofWorkflows = workflowIds.length > 0 ? { workflowIds } : {}
+  const refetchInterval = before === '' ? 30_000 : false
+  const asked = useQuery({ ...runs.charts({ ...moments, ...ofWorkflows }), refetchInterval })
+  // Without a range it is a day. If all of it happened in the last hour, a day would be one bar.
+  const isYoung = after === '' && before === '' && asked.data !== undefined && isOfLastHour(asked.data)
+  const hour = useMemo(() => momentsOf({ after: isYoung ? '1h' : '', before: '' }), [isYoung])
+  const young = useQuery({ ...runs.charts({ ...hour, ...ofWorkflows }), refetchInterval, enabled: isYoung })
+  // Anything older would be left out.
+  const isWhole = young.data?.totals.runs === asked.data?.totals.runs
+  return isYoung && young.data && isWhole ? young : asked
 }
+
+const hourMs = 3_600_000
+
+/** Roughly: its bucket begins before it does. */
+function isOfLastHour({ buckets, before }: Pick<ActivityCharts, 'buckets' | 'before'>): boolean {
+  const first = buckets.find(({ runs }) => runs > 0)
+  return first !== undefined && Date.parse(before) - Date.parse(first.at) <= 2 * hourMs
+}
+
+const spanOf = ({ after, before }: ActivityCharts) =>
+  Date.parse(before) - Date.parse(after) <= hourMs * 1.1 ? 'hour' : '24 hours'
 
 export function Volume({ range, workflowIds, onRange, isChartsOpen, onCharts }: VolumeProps) {
   const charts = useCharts(range, workflowIds)
@@ -37,7 +54,7 @@ export function Volume({ range, workflowIds, onRange, isChartsOpen, onCharts }: 
             {charts.data.totals.failed > 0 && (
               <span className="text-bad"> · {charts.data.totals.failed.toLocaleString('en')} failed</span>
             )}
-            {!isSet && ' in the last 24 hours'}
+            {!isSet && ` in the last ${spanOf(charts.data)}`}
             {workflowIds.length > 0 && ' of the chosen workflows'}
           </p>
         ) : charts.error ? (
@@ -179,13 +196,24 @@ function Bars({ charts, onRange }: { charts: ActivityCharts; onRange: (range: Ti
           <span className="font-medium text-ink">{said}</span>
         ) : (
           <>
-            <span>{clock.format(new Date(charts.after))}</span>
-            <span>{clock.format(new Date(charts.before))}</span>
+            {ticksOf(charts).map((at, index) => (
+              <span key={at} className={index % (tickCount - 1) === 0 ? '' : 'max-sm:hidden'}>
+                {clock.format(at)}
+              </span>
+            ))}
           </>
         )}
       </div>
     </div>
   )
+}
+
+const tickCount = 5
+
+/** Evenly spread; a phone has room for the first and the last. */
+function ticksOf({ after, before }: ActivityCharts): number[] {
+  const [from, to] = [Date.parse(after), Date.parse(before)]
+  return Array.from({ length: tickCount }, (_, index) => from + ((to - from) * index) / (tickCount - 1))
 }
 
 function textOf({ buckets, interval }: ActivityCharts, [first, last]: readonly [number, number]): string {

@@ -120,7 +120,7 @@ function Catalogue({ providers, all }: { providers: readonly Provider[]; all: re
                     onClick={() => setUrl({ add: provider.id }, { push: true })}
                     className="flex h-11 w-full items-center gap-2.5 rounded-surface border px-2 text-left text-sm transition-colors duration-120 hover:border-line-strong hover:bg-hover"
                   >
-                    <ProviderTile name={provider.name} channel={one} />
+                    <ProviderTile providerId={provider.id} name={provider.name} channel={one} />
                     <span className="min-w-0 flex-1 truncate font-medium">{provider.name}</span>
                     {isSandbox(provider) && <Badge>Sandbox</Badge>}
                   </button>
@@ -168,7 +168,7 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
   return (
     <Form form={form}>
       <div className="flex items-center gap-3 rounded-surface border bg-raised px-3 py-2.5">
-        <ProviderTile name={provider.name} channel={provider.channel} />
+        <ProviderTile providerId={provider.id} name={provider.name} channel={provider.channel} />
         <span className="min-w-0 flex-1 text-sm">
           <span className="block truncate font-medium">{provider.name}</span>
           <span className="block truncate text-xs text-muted">{lookOf(provider.channel).label}</span>

@@ -43,7 +43,11 @@ export function Page() {
       header: 'Name',
       cell: (integration) => (
         <span className="flex items-center gap-2.5">
-          <ProviderTile name={nameOf(integration.providerId)} channel={integration.channel} />
+          <ProviderTile
+            providerId={integration.providerId}
+            name={nameOf(integration.providerId)}
+            channel={integration.channel}
+          />
           <span className="truncate" dir="auto">
             {integration.name}
           </span>

@@ -13,7 +13,9 @@ import { MultiCombobox } from '../../ui/form/combobox.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
-import { type Template, templates } from './draft/templates.ts'
+import type { Template } from './draft/template-parts.ts'
+import { templates } from './draft/templates.ts'
+import { TemplatePicture } from './template-picture.tsx'
 
 interface CreateWorkflowProps {
   /** The preselected template; undefined closes the dialog. */
@@ -23,7 +25,7 @@ interface CreateWorkflowProps {
 
 export function CreateWorkflow({ from, onClose }: CreateWorkflowProps) {
   return (
-    <Dialog open={from !== undefined} onClose={onClose} title="New workflow" size="md">
+    <Dialog open={from !== undefined} onClose={onClose} title="New workflow" size="lg">
       {from !== undefined && <CreateForm key={from} from={from} onClose={onClose} />}
     </Dialog>
   )
@@ -65,7 +67,7 @@ function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
     <Form form={form}>
       <fieldset>
         <legend className="mb-1.5 text-sm font-medium">Start from</legend>
-        <div className="grid gap-2 sm:grid-cols-2">
+        <div className="grid max-h-100 gap-2 overflow-y-auto rounded-surface border bg-raised p-2 sm:grid-cols-2 lg:grid-cols-3">
           {templates.map((one) => (
             <button
               key={one.id}
@@ -73,10 +75,11 @@ function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
               aria-pressed={one.id === template.id}
               onClick={() => choose(one)}
               className={cn(
-                'flex flex-col items-start gap-1 rounded-surface border p-3 text-left transition-colors duration-120 hover:bg-hover',
+                'flex flex-col items-start gap-1 rounded-surface border bg-page p-3 text-left transition-colors duration-120 hover:bg-hover',
                 'aria-pressed:border-accent aria-pressed:bg-accent/8',
               )}
             >
+              <TemplatePicture template={one} />
               <span className="flex w-full items-center justify-between gap-2 text-sm font-medium">
                 {one.name}
                 <StepIcons kinds={one.workflow.steps.map(({ type }) => type)} />

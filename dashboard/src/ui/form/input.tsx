@@ -50,7 +50,7 @@ interface SearchInputProps {
   ref?: Ref<HTMLInputElement>
 }
 
-/** The search field of a list: `/` focuses it, Escape clears it. */
+/** The search field of a list: `/` focuses it, ArrowDown goes into the rows, Escape clears it. */
 export function SearchInput(props: SearchInputProps) {
   const { value, onValue, placeholder = 'Search…', label, className, autoFocus = false } = props
   const [typed, setTyped] = useState(value)
@@ -86,6 +86,7 @@ export function SearchInput(props: SearchInputProps) {
       <input
         ref={input}
         type="search"
+        data-list-search
         // biome-ignore lint/a11y/noAutofocus: only in dialogs opened for searching
         autoFocus={autoFocus}
         aria-label={label}
@@ -94,6 +95,11 @@ export function SearchInput(props: SearchInputProps) {
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') tell(typed)
+          if (event.key === 'ArrowDown') {
+            const row = document.querySelector<HTMLElement>('[data-row-link]')
+            if (row) event.preventDefault()
+            row?.focus()
+          }
           if (event.key !== 'Escape') return
           event.stopPropagation()
           if (typed === '') input.current?.blur()

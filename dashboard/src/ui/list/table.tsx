@@ -2,7 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from 'lucide-react'
-import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Button } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
 import { useShortcut } from '../base/shortcuts.ts'
@@ -76,6 +76,14 @@ export function Table<Row>(props: TableProps<Row>) {
   }
   useShortcut('j', () => step(1))
   useShortcut('k', () => step(-1))
+  const walk = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : undefined
+    if (by === undefined || !(event.target as HTMLElement).matches('[data-row-link]')) return
+    event.preventDefault()
+    const isFirst = event.target === body.current?.querySelector('[data-row-link]')
+    if (by === -1 && isFirst) document.querySelector<HTMLElement>('[data-list-search]')?.focus()
+    else step(by)
+  }
   const linked = Math.max(
     0,
     columns.findIndex(({ isLink }) => isLink),
@@ -106,7 +114,12 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <tbody ref={body} className={cn('transition-opacity duration-120', query?.isPlaceholderData && 'opacity-60')}>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the links within */}
+        <tbody
+          ref={body}
+          onKeyDown={walk}
+          className={cn('transition-opacity duration-120', query?.isPlaceholderData && 'opacity-60')}
+        >
           {sight.start > 0 && <Gap rows={sight.start} columns={columns.length} />}
           {rows === undefined
             ? Array.from({ length: 10 }, (_, index) => (

@@ -1,44 +1,16 @@
 // Templates for new workflows.
-import type { Body } from '../../../api/client.ts'
-
-type NewWorkflow = Body<'POST /v2/workflows'>
-
-export interface Template {
-  id: string
-  name: string
-  description: string
-  /** The suggested name of the workflow. */
-  suggestion: string
-  workflow: Pick<NewWorkflow, 'steps'> & Partial<NewWorkflow>
-}
-
-interface Block {
-  type: string
-  attrs?: Record<string, unknown>
-  content?: Block[]
-  text?: string
-}
-
-const text = (value: string): Block => ({ type: 'text', text: value })
-const variable = (id: string, fallback?: string): Block => ({
-  type: 'variable',
-  attrs: { id, ...(fallback ? { fallback } : {}) },
-})
-const paragraph = (...content: Block[]): Block => ({ type: 'paragraph', content })
-const heading = (level: number, ...content: Block[]): Block => ({ type: 'heading', attrs: { level }, content })
-const button = (label: string, url: string): Block => ({
-  type: 'button',
-  attrs: { text: label, url, isUrlVariable: true, alignment: 'left' },
-})
-const document = (...content: Block[]) => JSON.stringify({ type: 'doc', content })
-
-const payloadSchema = (properties: Record<string, unknown>, required: string[] = []) => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: true,
-})
-const string = (example: string) => ({ type: 'string', default: example })
+import { productTemplates } from './product-templates.ts'
+import {
+  button,
+  document,
+  heading,
+  paragraph,
+  payloadSchema,
+  string,
+  type Template,
+  text,
+  variable,
+} from './template-parts.ts'
 
 export const templates: Template[] = [
   {
@@ -231,4 +203,5 @@ export const templates: Template[] = [
       ],
     },
   },
+  ...productTemplates,
 ]
