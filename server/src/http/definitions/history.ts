@@ -115,23 +115,23 @@ const workflowIn = ({ definition, payload_schema }: VersionContent): WorkflowFie
 
 export const history: Resource = (app, services) => {
   const { db, clock } = services
-  for (const of of [workflowKind, layoutKind]) {
-    const tags = [of.tag]
+  for (const subject of [workflowKind, layoutKind]) {
+    const tags = [subject.tag]
     const Id = Type.String({ description: 'Identifier, slug or internal id' })
-    const Params = Type.Object({ [of.parameter]: Id } as { workflowId: typeof Id })
+    const Params = Type.Object({ [subject.parameter]: Id } as { workflowId: typeof Id })
     const VersionParams = Type.Object({ ...Params.properties, version: VersionNumber })
-    const idOf = ({ params }: { params: unknown }) => (params as Record<string, string>)[of.parameter] ?? ''
+    const idOf = ({ params }: { params: unknown }) => (params as Record<string, string>)[subject.parameter] ?? ''
     const versionedBy = async (request: FastifyRequest) => {
-      const row = await of.find(db, request.environment.id, idOf(request))
-      return { row, versioned: { kind: of.kind, environmentId: request.environment.id, id: row.id } as Versioned }
+      const row = await subject.find(db, request.environment.id, idOf(request))
+      return { row, versioned: { kind: subject.kind, environmentId: request.environment.id, id: row.id } as Versioned }
     }
 
     app.get(
-      of.path,
+      subject.path,
       {
         schema: {
           tags,
-          summary: `List the versions of a ${of.kind}, newest first; saves in one sitting are one entry`,
+          summary: `List the versions of a ${subject.kind}, newest first; saves in one sitting are one entry`,
           params: Params,
           querystring: Type.Object({
             limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -149,17 +149,17 @@ export const history: Resource = (app, services) => {
         const start = after === undefined ? 0 : entries.findIndex(({ version }) => version < after)
         // One more than shown: the last entry is compared with the one before it.
         const page = start < 0 ? [] : entries.slice(start, start + limit + 1)
-        const data = await showEntries(db, of, versioned, { page, limit, current: row.version })
+        const data = await showEntries(db, subject, versioned, { page, limit, current: row.version })
         return { data, next: page.length > limit ? (data.at(-1)?.version ?? null) : null }
       },
     )
 
     app.get(
-      `${of.path}/compare`,
+      `${subject.path}/compare`,
       {
         schema: {
           tags,
-          summary: `Compare two versions of a ${of.kind}`,
+          summary: `Compare two versions of a ${subject.kind}`,
           params: Params,
           querystring: Type.Object({ from: VersionNumber, to: VersionNumber }),
           response: { 200: Compared },
@@ -171,19 +171,19 @@ export const history: Resource = (app, services) => {
         const contents = await readVersions(db, versioned, [from, to])
         const definition = (version: number) => {
           const content = contents.get(version)
-          if (!content) throw of.missing(idOf(request), version)
-          return of.definitionOf(content)
+          if (!content) throw subject.missing(idOf(request), version)
+          return subject.definitionOf(content)
         }
         return { from, to, paths: changedPaths(definition(from), definition(to)) }
       },
     )
 
     app.get(
-      `${of.path}/:version`,
+      `${subject.path}/:version`,
       {
         schema: {
           tags,
-          summary: `Retrieve a version of a ${of.kind}`,
+          summary: `Retrieve a version of a ${subject.kind}`,
           params: VersionParams,
           response: { 200: Type.Object({ ...Version.properties, definition: FreeObject }) },
         },
@@ -194,20 +194,20 @@ export const history: Resource = (app, services) => {
         const versions = await listVersions(db, versioned)
         const at = versions.findIndex((each) => each.version === version)
         const page = at < 0 ? [] : versions.slice(at, at + 2).map((each) => ({ ...each, saves: 1 }))
-        const [shown] = await showEntries(db, of, versioned, { page, limit: 1, current: row.version })
+        const [shown] = await showEntries(db, subject, versioned, { page, limit: 1, current: row.version })
         const content = (await readVersions(db, versioned, [version])).get(version)
-        if (!shown || !content) throw of.missing(idOf(request), version)
-        return { ...shown, definition: of.definitionOf(content) }
+        if (!shown || !content) throw subject.missing(idOf(request), version)
+        return { ...shown, definition: subject.definitionOf(content) }
       },
     )
 
     app.patch(
-      `${of.path}/:version`,
+      `${subject.path}/:version`,
       {
         config: { keepsContent: true },
         schema: {
           tags,
-          summary: `Name a version of a ${of.kind}; null takes the name away`,
+          summary: `Name a version of a ${subject.kind}; null takes the name away`,
           params: VersionParams,
           body: Body({ message: Message }),
           response: { 200: Type.Object({ version: Type.Integer(), message: Nullable(Type.String()) }) },
@@ -217,21 +217,21 @@ export const history: Resource = (app, services) => {
         const { versioned } = await versionedBy(request)
         const { version } = request.params
         const { message } = request.body
-        if (!(await nameVersion(db, versioned, version, message))) throw of.missing(idOf(request), version)
+        if (!(await nameVersion(db, versioned, version, message))) throw subject.missing(idOf(request), version)
         return { version, message }
       },
     )
 
     app.post(
-      `${of.path}/:version/restore`,
+      `${subject.path}/:version/restore`,
       {
-        config: { act: `${of.kind}.restored` },
+        config: { act: `${subject.kind}.restored` },
         schema: {
           tags,
-          summary: `Make a version of a ${of.kind} the current one again, as a new version`,
+          summary: `Make a version of a ${subject.kind} the current one again, as a new version`,
           params: VersionParams,
           body: Type.Optional(Body({ message: Type.Optional(Message) })),
-          response: { 200: of.shown },
+          response: { 200: subject.shown },
         },
       },
       async (request) => {
@@ -247,8 +247,8 @@ export const history: Resource = (app, services) => {
         }
         const { version: now, shown } = await db.transaction().execute(async (tx) => {
           const content = (await readVersions(tx, versioned, [version])).get(version)
-          if (!content) throw of.missing(idOf(request), version)
-          const restore = of.kind === 'workflow' ? restoreWorkflow : restoreLayout
+          if (!content) throw subject.missing(idOf(request), version)
+          const restore = subject.kind === 'workflow' ? restoreWorkflow : restoreLayout
           return restore(tx, services, restoring, row.id, content)
         })
         request.acted = now !== row.version && { version }
