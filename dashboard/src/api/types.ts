@@ -10391,7 +10391,7 @@ export interface Operations {
   /** Say who may change what files own */
   'PATCH /v2/definitions/settings': {
     body: {
-      edits?: 'allow' | 'warn' | 'refuse' | undefined
+      edits: 'allow' | 'warn' | 'refuse'
     }
     answer: {
       /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */

@@ -315,7 +315,7 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
       schema: {
         tags,
         summary: 'Say who may change what files own',
-        body: Body({ edits: Type.Optional(Enum(definitionEdits)) }, { examples: [{ edits: 'refuse' }] }),
+        body: Body({ edits: Enum(definitionEdits) }, { examples: [{ edits: 'refuse' }] }),
         response: { 200: Settings },
       },
     },
@@ -323,12 +323,12 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
       const { edits } = request.body
       const row = await db
         .updateTable('environments')
-        .set((set) => ({ definition_edits: edits ?? set.ref('definition_edits') }))
+        .set({ definition_edits: edits })
         .where('id', '=', request.environment.id)
         .returning('definition_edits')
         .executeTakeFirst()
-      request.acted = edits !== undefined && { edits }
-      return { edits: row?.definition_edits ?? 'warn' }
+      request.acted = { edits }
+      return { edits: row?.definition_edits ?? edits }
     },
   )
 
