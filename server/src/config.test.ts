@@ -79,6 +79,11 @@ test.each([
   [{ DATABASE_URL: 'mysql://x', BELFRY_SECRET_KEY: 'ab'.repeat(32) }, 'DATABASE_URL must start with postgres://'],
   [{ DATABASE_URL: 'postgres://x' }, 'BELFRY_SECRET_KEY is required with DATABASE_URL'],
   [{ BELFRY_SECRET_KEY: 'xyz' }, 'BELFRY_SECRET_KEY must be 64 hex digits'],
+  [{ BELFRY_PRODUCTION_API_KEY: 'short' }, 'BELFRY_PRODUCTION_API_KEY must be 16 to 200 printable characters'],
+  [
+    { BELFRY_API_KEY: 'k'.repeat(16), BELFRY_PRODUCTION_API_KEY: 'k'.repeat(16) },
+    'BELFRY_PRODUCTION_API_KEY must be another key than BELFRY_API_KEY.',
+  ],
   [{ BELFRY_API_KEY: 'has spaces in it, sadly' }, 'BELFRY_API_KEY must be 16 to 200 printable characters'],
   [{ BELFRY_BRAND: 'Loud' }, 'BELFRY_BRAND must be a lower-case word.'],
   [{ BELFRY_LOG: 'chatty' }, 'BELFRY_LOG must be one of fatal, error,'],

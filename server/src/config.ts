@@ -28,6 +28,7 @@ export interface Config {
   /** Keys that stored credentials or tokens in use may have been made with. */
   otherSecretKeys: string[]
   apiKey: string | undefined
+  productionApiKey: string | undefined
   role: (typeof roles)[number]
   brand: string
   logLevel: (typeof logLevels)[number]
@@ -164,6 +165,11 @@ export const settings = [
     name: 'BELFRY_API_KEY',
     default: 'generated',
     meaning: "The Development environment's key, set on the first start.",
+  },
+  {
+    name: 'BELFRY_PRODUCTION_API_KEY',
+    default: 'generated',
+    meaning: "The Production environment's key, set on the first start.",
   },
   {
     name: 'BELFRY_ROLE',
@@ -498,7 +504,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       'BELFRY_SECRET_KEY is required with DATABASE_URL, so that every process shares it (try: openssl rand -hex 32).',
     )
   }
-  const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
+  const keyForm = [/^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces'] as const
+  const apiKey = matching('BELFRY_API_KEY', ...keyForm)
+  const productionApiKey = matching('BELFRY_PRODUCTION_API_KEY', ...keyForm)
+  if (apiKey !== undefined && apiKey === productionApiKey)
+    problems.push('BELFRY_PRODUCTION_API_KEY must be another key than BELFRY_API_KEY.')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
   // A database of one's own runs on the developer's machine; elsewhere, this machine belongs to others too.
@@ -522,6 +532,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     secretKey: secretKey?.toLowerCase(),
     otherSecretKeys: otherSecretKeys?.toLowerCase().match(/[0-9a-f]{64}/g) ?? [],
     apiKey,
+    productionApiKey,
     role: oneOf('BELFRY_ROLE', roles),
     brand,
     logLevel: oneOf('BELFRY_LOG', logLevels),

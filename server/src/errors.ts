@@ -896,6 +896,16 @@ export const errorTable = {
     message: (p: { id: string; path: string }) =>
       `"${p.id}" is kept in files (${p.path}); change it there, or release it`,
   },
+  workflow_version_not_found: {
+    status: 404,
+    message: (p: { workflowId: string; version: number }) =>
+      `Workflow "${p.workflowId}" has no version ${p.version}, or it is no longer kept`,
+  },
+  layout_version_not_found: {
+    status: 404,
+    message: (p: { layoutId: string; version: number }) =>
+      `Layout "${p.layoutId}" has no version ${p.version}, or it is no longer kept`,
+  },
   too_many_steps: {
     status: 400,
     message: (p: { limit: number }) => `A workflow cannot have more than ${p.limit} steps`,

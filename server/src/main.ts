@@ -222,7 +222,10 @@ export async function startService(
     const first = await prepareFirstStart(
       database.db,
       secrets,
-      { apiKey: config.apiKey, signsApart: !brand.startsOpen },
+      {
+        ...{ apiKey: config.apiKey, productionApiKey: config.productionApiKey },
+        signsApart: !brand.startsOpen,
+      },
       clock.now(),
     )
     const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }

@@ -162,6 +162,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     providerId: ['sendgrid', 'slack', 'fcm'],
     endpointId: [endpoint._id],
     layoutId: [layout._id, 'frame'],
+    version: ['1'],
     resourceId: ['frame', 'welcome'],
     resourceType: ['layout', 'workflow'],
     locale: ['de_DE', 'en_US'],

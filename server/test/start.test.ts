@@ -249,9 +249,11 @@ describe('the first start', () => {
     await expect(command).rejects.toThrow('start Belfry once')
   })
 
-  test('takes the folder from a rival that starts at once, and uses the Development key it is given', async () => {
+  test('takes the folder from a rival that starts at once, and uses the keys it is given', async () => {
     const key = "it's-a-key-of-our-own"
-    const env = { BELFRY_DATA_DIR: programs.folder(), BELFRY_API_KEY: key }
+    const production = 'the-key-of-production'
+    const keys = { BELFRY_API_KEY: key, BELFRY_PRODUCTION_API_KEY: production }
+    const env = { BELFRY_DATA_DIR: programs.folder(), ...keys }
     const rivals = [
       programs.start({ ...env, PORT: String(await freePort()) }),
       programs.start({ ...env, PORT: String(await freePort()) }),
@@ -260,7 +262,8 @@ describe('the first start', () => {
     expect(loser).toMatchObject({ code: 1, output: expect.stringContaining('already running') })
     const winner = rivals.find((run) => run !== loser.run) as Run
     await winner.ready()
-    expect(winner.keys).toEqual([key, expect.any(String)])
+    expect(winner.keys).toEqual([key, production])
+    expect(await ask(`${winner.url}/v2/workflows`, production)).toMatchObject({ status: 200 })
     await sendFirst(winner)
     const found = await ask(`${winner.url}/v2/subscribers/ada`, key)
     expect(found).toMatchObject({ status: 200, body: { firstName: 'Ada' } })

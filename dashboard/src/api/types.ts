@@ -10894,6 +10894,8 @@ export interface Operations {
         url?: string | null | undefined
         dirty?: boolean | null | undefined
       } | null | undefined
+      /** The name of the change, for the history */
+      message?: string | null | undefined
       /** Delete what files once pushed here, nobody changed since and the list no longer has */
       prune?: boolean | undefined
       /** Each kind once per id */
@@ -10928,7 +10930,13 @@ export interface Operations {
           /** Null for kinds without history */
           version: number | null
           updatedAt: string | null
-          updatedBy: string | null
+          author: {
+            type: 'person' | 'api_key' | 'command' | 'service'
+            id: string | null
+            name: string | null
+          } | null
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
       }>
@@ -10958,6 +10966,8 @@ export interface Operations {
         url?: string | null | undefined
         dirty?: boolean | null | undefined
       } | null | undefined
+      /** The name of the change, for the history */
+      message?: string | null | undefined
       /** Delete what files once pushed here, nobody changed since and the list no longer has */
       prune?: boolean | undefined
       /** Each kind once per id */
@@ -11010,7 +11020,7 @@ export interface Operations {
   /** Say who may change what files own */
   'PATCH /v2/definitions/settings': {
     body: {
-      edits?: 'allow' | 'warn' | 'refuse' | undefined
+      edits: 'allow' | 'warn' | 'refuse'
     }
     answer: {
       /** Whether others may change what files own: `warn` lets them, and the dashboard says so; `refuse` allows pushing and publishing only */
@@ -11027,6 +11037,425 @@ export interface Operations {
     }
     answer: {
       released: number
+    }
+  }
+  /** List the versions of a workflow, newest first; saves in one sitting are one entry */
+  'GET /v2/workflows/{workflowId}/versions': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    query?: {
+      limit?: number | undefined
+      /** `next` of a page */
+      after?: number | undefined
+      /** Each save as an entry of its own */
+      all?: boolean | undefined
+    }
+    answer: {
+      data: Array<{
+        version: number
+        revision: string
+        createdAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        message: string | null
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        source: Record<string, unknown> | null
+        /** Up to 20 changed places */
+        paths: Array<string>
+        /** How many saves in one sitting the entry stands for */
+        saves: number
+        isCurrent: boolean
+      }>
+      next: number | null
+    }
+  }
+  /** Compare two versions of a workflow */
+  'GET /v2/workflows/{workflowId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    query: {
+      from: number
+      to: number
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+    }
+  }
+  /** Retrieve a version of a workflow */
+  'GET /v2/workflows/{workflowId}/versions/{version}': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+      version: number
+    }
+    answer: {
+      version: number
+      revision: string
+      createdAt: string
+      author: {
+        type: 'person' | 'api_key' | 'command' | 'service'
+        id: string | null
+        name: string | null
+      } | null
+      message: string | null
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      source: Record<string, unknown> | null
+      /** Up to 20 changed places */
+      paths: Array<string>
+      /** How many saves in one sitting the entry stands for */
+      saves: number
+      isCurrent: boolean
+      definition: Record<string, unknown>
+    }
+  }
+  /** Name a version of a workflow; null takes the name away */
+  'PATCH /v2/workflows/{workflowId}/versions/{version}': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+      version: number
+    }
+    body: {
+      message: string | null
+    }
+    answer: {
+      version: number
+      message: string | null
+    }
+  }
+  /** Make a version of a workflow the current one again, as a new version */
+  'POST /v2/workflows/{workflowId}/versions/{version}/restore': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+      version: number
+    }
+    body: {
+      message?: string | null | undefined
+    }
+    answer: {
+      _id: string
+      workflowId: string
+      slug: string
+      name: string
+      description: string
+      tags: Array<string>
+      active: boolean
+      validatePayload: boolean
+      payloadSchema: Record<string, unknown> | null
+      payloadExample?: Record<string, unknown> | undefined
+      isTranslationEnabled: boolean
+      severity: 'high' | 'medium' | 'low' | 'none'
+      origin: string
+      status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
+      /** Always empty: each step has its own issues */
+      issues: Record<string, unknown>
+      preferences: {
+        user: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        } | null
+        default: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        }
+      }
+      steps: Array<{
+        controls: {
+          dataSchema?: Record<string, unknown> | undefined
+          uiSchema?: Record<string, unknown> | undefined
+          values: Record<string, unknown>
+        }
+        controlValues: Record<string, unknown>
+        variables: Record<string, unknown>
+        stepId: string
+        _id: string
+        name: string
+        slug: string
+        type: string
+        origin: string
+        workflowId: string
+        workflowDatabaseId: string
+        active?: boolean | undefined
+        shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
+        /** Where replies to its emails go */
+        replyCallback?: {
+          active?: boolean | undefined
+          url?: string | undefined
+        } | undefined
+        filters?: Array<{
+          isNegated: boolean
+          type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+          value: 'AND' | 'OR'
+          children: Array<{
+            field?: string | undefined
+            value?: unknown | undefined
+            operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+            on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+            webhookUrl?: string | undefined
+            timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+            step?: string | undefined
+            stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+          }>
+        }> | undefined
+        variants?: Array<{
+          _id: string
+          name?: string | undefined
+          active?: boolean | undefined
+          filters: Array<{
+            isNegated: boolean
+            type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+            value: 'AND' | 'OR'
+            children: Array<{
+              field?: string | undefined
+              value?: unknown | undefined
+              operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+              on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+              webhookUrl?: string | undefined
+              timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+              step?: string | undefined
+              stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+            }>
+          }>
+          controlValues: Record<string, unknown>
+        }> | undefined
+        issues?: {
+          controls?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+          integration?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+        } | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+      updatedBy?: {
+        _id: string
+      } | undefined
+      lastPublishedAt: string | null
+      lastPublishedBy?: {
+        _id: string
+      } | undefined
+      lastTriggeredAt: string | null
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
+    }
+  }
+  /** List the versions of a layout, newest first; saves in one sitting are one entry */
+  'GET /v2/layouts/{layoutId}/versions': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    query?: {
+      limit?: number | undefined
+      /** `next` of a page */
+      after?: number | undefined
+      /** Each save as an entry of its own */
+      all?: boolean | undefined
+    }
+    answer: {
+      data: Array<{
+        version: number
+        revision: string
+        createdAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        message: string | null
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        source: Record<string, unknown> | null
+        /** Up to 20 changed places */
+        paths: Array<string>
+        /** How many saves in one sitting the entry stands for */
+        saves: number
+        isCurrent: boolean
+      }>
+      next: number | null
+    }
+  }
+  /** Compare two versions of a layout */
+  'GET /v2/layouts/{layoutId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    query: {
+      from: number
+      to: number
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+    }
+  }
+  /** Retrieve a version of a layout */
+  'GET /v2/layouts/{layoutId}/versions/{version}': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+      version: number
+    }
+    answer: {
+      version: number
+      revision: string
+      createdAt: string
+      author: {
+        type: 'person' | 'api_key' | 'command' | 'service'
+        id: string | null
+        name: string | null
+      } | null
+      message: string | null
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      source: Record<string, unknown> | null
+      /** Up to 20 changed places */
+      paths: Array<string>
+      /** How many saves in one sitting the entry stands for */
+      saves: number
+      isCurrent: boolean
+      definition: Record<string, unknown>
+    }
+  }
+  /** Name a version of a layout; null takes the name away */
+  'PATCH /v2/layouts/{layoutId}/versions/{version}': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+      version: number
+    }
+    body: {
+      message: string | null
+    }
+    answer: {
+      version: number
+      message: string | null
+    }
+  }
+  /** Make a version of a layout the current one again, as a new version */
+  'POST /v2/layouts/{layoutId}/versions/{version}/restore': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+      version: number
+    }
+    body: {
+      message?: string | null | undefined
+    }
+    answer: {
+      _id: string
+      layoutId: string
+      slug: string
+      name: string
+      isDefault: boolean
+      isTranslationEnabled: boolean
+      updatedAt: string
+      updatedBy?: {
+        _id: string
+      } | undefined
+      createdAt: string
+      origin: string
+      type: 'BRIDGE'
+      variables?: Record<string, unknown> | undefined
+      controls: {
+        dataSchema: Record<string, unknown>
+        uiSchema: Record<string, unknown>
+        values: {
+          email?: {
+            body: string
+            editorType: 'block' | 'html'
+          } | undefined
+        }
+      }
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment. Absent in the list */
+      revision?: string | undefined
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
     }
   }
   /** Retrieve the settings of the organization */

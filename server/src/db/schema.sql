@@ -516,6 +516,9 @@ CREATE TABLE layout_versions (
   version integer NOT NULL,
   definition jsonb NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  author jsonb,
+  source jsonb,
+  message text,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
@@ -1191,6 +1194,11 @@ CREATE TABLE workflow_versions (
   version integer NOT NULL,
   definition jsonb NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  author jsonb,
+  source jsonb,
+  message text,
+  published_at timestamp(3) with time zone,
+  payload_schema json,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (environment_id, workflow_id, version)
 );
 

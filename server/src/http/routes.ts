@@ -10,6 +10,7 @@ import { layouts } from './content/layouts.ts'
 import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
 import { definitions } from './definitions/definitions.ts'
+import { history } from './definitions/history.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
@@ -137,6 +138,7 @@ export const resources: Resource[] = [
   translations,
   translationFiles,
   definitions,
+  history,
   organizations,
   previews,
   bridges,

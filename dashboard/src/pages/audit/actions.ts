@@ -30,6 +30,7 @@ const sentences: Record<string, string> = {
   'integration.tested': 'Tested an integration',
   'invitation.created': 'Sent an invitation',
   'invitation.withdrawn': 'Withdrew an invitation',
+  'layout.restored': 'Restored a version of a layout',
   'member.environment-roles-changed': 'Changed roles in environments',
   'member.joined': 'Joined',
   'member.linked': 'Signed in with the identity provider for the first time; earlier passwords and sessions ended',
@@ -71,6 +72,7 @@ const sentences: Record<string, string> = {
   'webhook.secret-rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Tested a webhook',
   'workflow.published': 'Published a workflow',
+  'workflow.restored': 'Restored a version of a workflow',
 }
 
 export const sentenceOf = ({ action }: AuditEntry): string => sentences[action] ?? action

@@ -148,6 +148,12 @@ export interface WorkflowVersionTable {
   version: number
   definition: Json<Record<string, unknown>>
   created_at: Date
+  author: NullableJson<Record<string, unknown>>
+  source: NullableJson<Record<string, unknown>>
+  message: Optional<string>
+  published_at: Optional<Date>
+  /** As it was written: the definition has lost the order of its members. */
+  payload_schema: NullableJson<Record<string, unknown>>
 }
 
 export interface NotificationGroupTable extends Row {
@@ -170,6 +176,9 @@ export interface LayoutVersionTable {
   version: number
   definition: Json<Record<string, unknown>>
   created_at: Date
+  author: NullableJson<Record<string, unknown>>
+  source: NullableJson<Record<string, unknown>>
+  message: Optional<string>
 }
 
 export const definitionEdits = ['allow', 'warn', 'refuse'] as const

@@ -35,3 +35,16 @@ CREATE TABLE definition_files (
 -- Whether others may change what files own: allow, warn (the dashboard says so), or refuse.
 ALTER TABLE environments
   ADD COLUMN definition_edits text NOT NULL DEFAULT 'warn' CHECK (definition_edits IN ('allow', 'warn', 'refuse'));
+
+-- Who made a version and where it comes from; null in versions of earlier releases. A workflow's schema once more, as it was
+-- written: jsonb sorts its members.
+ALTER TABLE workflow_versions
+  ADD COLUMN author jsonb,
+  ADD COLUMN source jsonb,
+  ADD COLUMN message text,
+  ADD COLUMN published_at timestamptz(3),
+  ADD COLUMN payload_schema json;
+ALTER TABLE layout_versions
+  ADD COLUMN author jsonb,
+  ADD COLUMN source jsonb,
+  ADD COLUMN message text;

@@ -95,7 +95,12 @@ export async function lockEnvironment(tx: Tx, environmentId: string): Promise<vo
 /** An organization with its two system environments, Development and Production. */
 export async function createOrganization(
   tx: Tx,
-  { name, apiKey, signsApart }: { name: string; apiKey?: string | undefined; signsApart?: boolean },
+  {
+    name,
+    apiKey,
+    productionApiKey,
+    signsApart,
+  }: { name: string; apiKey?: string | undefined; productionApiKey?: string | undefined; signsApart?: boolean },
   secrets: Secrets,
   now: Date,
 ): Promise<{ id: string; development: NewEnvironment; production: NewEnvironment }> {
@@ -110,7 +115,10 @@ export async function createOrganization(
   )
   const production = await createEnvironment(
     tx,
-    { ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
+    {
+      ...{ ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
+      apiKey: productionApiKey,
+    },
     secrets,
     now,
   )
@@ -130,7 +138,7 @@ export interface FirstStart {
 export async function prepareFirstStart(
   db: Db,
   secrets: Secrets,
-  { apiKey, signsApart }: { apiKey: string | undefined; signsApart: boolean },
+  keys: { apiKey: string | undefined; productionApiKey: string | undefined; signsApart: boolean },
   now: Date,
 ): Promise<FirstStart | undefined> {
   return db.transaction().execute(async (tx) => {
@@ -138,7 +146,7 @@ export async function prepareFirstStart(
     if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
     const { id, development, production } = await createOrganization(
       tx,
-      { name: 'My organization', apiKey, signsApart },
+      { name: 'My organization', ...keys },
       secrets,
       now,
     )

@@ -6,6 +6,7 @@ import { newId } from '../core/ids.ts'
 import type { LayoutTable } from '../core/tables.ts'
 import { isChanged } from '../core/upsert.ts'
 import { refuseOwned } from './definition-files.ts'
+import { type Authorship, authorshipColumns } from './versions.ts'
 
 export type LayoutRow = Selectable<LayoutTable>
 export type LayoutContent = NonNullable<LayoutRow['content']>
@@ -102,6 +103,8 @@ interface Writing {
   isPublished?: boolean
   /** Pushed from files: they may change what they own. */
   isPushed?: boolean
+  /** For the history. */
+  by?: Authorship | undefined
 }
 
 /**
@@ -110,7 +113,7 @@ interface Writing {
  */
 export async function saveLayouts(
   tx: Tx,
-  { environmentId, userId, now, isPublished = false, isPushed = false }: Writing,
+  { environmentId, userId, now, isPublished = false, isPushed = false, by }: Writing,
   layouts: Array<{ id: string; fields: LayoutFields }>,
 ): Promise<LayoutRow[]> {
   if (layouts.length === 0) return []
@@ -160,6 +163,7 @@ export async function saveLayouts(
           version: row.version,
           definition: JSON.stringify({ ...layoutFieldsOf(row), id: row.id, version: row.version }),
           created_at: now,
+          ...authorshipColumns(by),
         })),
       )
       .execute()
@@ -202,11 +206,13 @@ interface NewLayout {
   isTranslationEnabled?: boolean
   content?: LayoutContent | null
   userId: string
+  /** For the history. */
+  by?: Authorship | undefined
 }
 
 /** The first layout of an environment is its default. The caller has locked or just created the environment. */
 export async function insertLayout(tx: Tx, layout: NewLayout, now: Date): Promise<LayoutRow> {
-  const { environmentId, identifier, name, isTranslationEnabled = false, content = plainContent, userId } = layout
+  const { environmentId, identifier, name, isTranslationEnabled = false, content = plainContent, userId, by } = layout
   const standard = await tx
     .selectFrom('layouts')
     .select('id')
@@ -215,7 +221,7 @@ export async function insertLayout(tx: Tx, layout: NewLayout, now: Date): Promis
     .executeTakeFirst()
   return saveLayout(
     tx,
-    { environmentId, userId, now, id: newId(now) },
+    { environmentId, userId, now, by, id: newId(now) },
     { identifier, name, is_default: !standard, is_translation_enabled: isTranslationEnabled, content },
   )
 }

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 import { isChanged } from '../core/upsert.ts'
 import { refuseOwned } from './definition-files.ts'
+import { type Authorship, authorshipColumns } from './versions.ts'
 import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
 /** A stored step. `_id` and `stepId` never change; `controlSchema` is set if code declared it. */
@@ -132,6 +133,8 @@ interface Writing {
   isPublished?: boolean
   /** Pushed from files: they may change what they own. */
   isPushed?: boolean
+  /** For the history. */
+  by?: Authorship | undefined
 }
 
 /**
@@ -151,7 +154,7 @@ export async function saveWorkflow(
 /** The same for any number of workflows of one environment, in as many statements as for one. */
 export async function saveWorkflows(
   tx: Tx,
-  { environmentId, userId, now, isPublished = false, isPushed = false }: Writing,
+  { environmentId, userId, now, isPublished = false, isPushed = false, by }: Writing,
   workflows: Array<{ id: string; fields: WorkflowFields }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
@@ -189,7 +192,7 @@ export async function saveWorkflows(
   const written = new Map(rows.map((row) => [row.id, row]))
   const saved = workflows.flatMap(({ id }) => written.get(id) ?? [])
   if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(saved))
-  if (saved.length > 0) await keepVersions(tx, environmentId, saved, isPublished, now)
+  if (saved.length > 0) await keepVersions(tx, { environmentId, isPublished, now, by }, saved)
   const unchanged = await rowsOf(
     tx,
     environmentId,
@@ -211,10 +214,8 @@ async function rowsOf(tx: Tx, environmentId: string, ids: string[]): Promise<Map
 
 async function keepVersions(
   tx: Tx,
-  environmentId: string,
+  { environmentId, isPublished, now, by }: Omit<Writing, 'userId'>,
   saved: WorkflowRow[],
-  isPublished: boolean,
-  now: Date,
 ): Promise<void> {
   await tx
     .insertInto('workflow_versions')
@@ -224,7 +225,9 @@ async function keepVersions(
         workflow_id: row.id,
         version: row.version,
         definition: JSON.stringify({ ...fieldsOf(row), id: row.id, version: row.version }),
+        payload_schema: row.payload_schema === null ? null : JSON.stringify(row.payload_schema),
         created_at: now,
+        ...authorshipColumns(by),
       })),
     )
     .execute()

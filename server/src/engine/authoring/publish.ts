@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
 import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
+import { type Authorship, markVersionsPublished, type VersionAuthor } from '../../db/queries/versions.ts'
 import {
   deleteWorkflows,
   fieldsOf,
@@ -26,6 +27,9 @@ export interface Route {
 interface Occasion {
   userId: string
   now: Date
+  /** For the history of the target. */
+  author?: VersionAuthor | undefined
+  message?: string | null | undefined
   /** An API key publishes: some protected environments let it. */
   isAutomation?: boolean
   /** A second person approved this: throws unless the plan is what they saw. Without it, a protected target is refused. */
@@ -61,15 +65,31 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   const contents = await load(tx, route, 'locked')
   const outcomes = planPublish(contents.source, contents.target, options)
   occasion.approved?.(outcomes)
+  const by = await authorship(tx, route, occasion)
   const writes = writesIn(outcomes, occasion.now)
-  await writeLayouts(tx, route, contents, writes, occasion)
-  await writeWorkflows(tx, route, contents, writes, occasion)
+  await writeLayouts(tx, route, contents, writes, { ...occasion, by })
+  await writeWorkflows(tx, route, contents, writes, { ...occasion, by })
   await writeTexts(tx, route, writes)
   await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now, { isPublished: true })
   await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'))
   const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
   await markPublished(tx, route.sourceId, published, occasion)
   return outcomes
+}
+
+type Signed = Occasion & { by: Authorship }
+
+async function authorship(tx: Tx, { sourceId }: Route, { author, message }: Occasion): Promise<Authorship> {
+  const { name } = await tx
+    .selectFrom('environments')
+    .select('name')
+    .where('id', '=', sourceId)
+    .executeTakeFirstOrThrow()
+  return {
+    author: author ?? { type: 'service', id: null, name: null },
+    source: { kind: 'publish', environment: name },
+    message: message ?? null,
+  }
 }
 
 /** Records on the source's workflows that they were published. Their version stays. */
@@ -81,6 +101,7 @@ export async function markPublished(tx: Tx, sourceId: string, ids: string[], { u
     .where('environment_id', '=', sourceId)
     .where('id', 'in', ids)
     .execute()
+  await markVersionsPublished(tx, sourceId, ids, now)
 }
 
 /** Also keeps others from adding what the plan does not know, and from protecting the target meanwhile. */
@@ -167,7 +188,7 @@ async function writeLayouts(
   { targetId }: Route,
   { source, target }: Contents,
   writes: Write[],
-  { userId, now }: Occasion,
+  { userId, now, by }: Signed,
 ): Promise<void> {
   const rows = source.layouts.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'layout' && from === row.id && hasNewFields)
@@ -179,7 +200,7 @@ async function writeLayouts(
   const isDefault = new Set(target.layouts.flatMap((row) => (row.is_default ? row.id : [])))
   await saveLayouts(
     tx,
-    { environmentId: targetId, userId, now, isPublished: true },
+    { environmentId: targetId, userId, now, isPublished: true, by },
     rows.map((row) => ({
       id: row.id,
       fields: { ...layoutFieldsOf(row), is_default: row === becomesDefault || isDefault.has(row.id) },
@@ -193,7 +214,7 @@ async function writeWorkflows(
   { targetId: environmentId }: Route,
   { source, target }: Contents,
   writes: Write[],
-  { userId, now }: Occasion,
+  { userId, now, by }: Signed,
 ): Promise<void> {
   const workflows = source.workflows.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
@@ -203,7 +224,7 @@ async function writeWorkflows(
     const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
     return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
   })
-  await saveWorkflows(tx, { environmentId, userId, now, isPublished: true }, workflows)
+  await saveWorkflows(tx, { environmentId, userId, now, isPublished: true, by }, workflows)
 }
 
 async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]): Promise<void> {

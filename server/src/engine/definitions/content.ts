@@ -22,7 +22,6 @@ export interface StoredDefinition {
   /** Null for kinds without history. */
   version: number | null
   updatedAt: Date | null
-  updatedBy: string | null
 }
 
 export interface EnvironmentRows {
@@ -74,7 +73,7 @@ const stored = (
   kind: DefinitionKind,
   id: string,
   definition: Definition,
-  row: { version: number; updated_at: Date; updated_by: string | null } | null,
+  row: { version: number; updated_at: Date } | null,
 ): StoredDefinition => ({
   kind,
   id,
@@ -82,7 +81,6 @@ const stored = (
   revision: revisionOf(definition),
   version: row?.version ?? null,
   updatedAt: row?.updated_at ?? null,
-  updatedBy: row?.updated_by ?? null,
 })
 
 /** Those that have texts. */

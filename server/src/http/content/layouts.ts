@@ -1,6 +1,6 @@
 // Layouts: what surrounds the content of an email.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -26,15 +26,17 @@ import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { brandingOf } from '../../render/branding.ts'
+import { authorOf } from '../edge/authorship.ts'
 import type { Brand } from '../edge/brand.ts'
 import { entityTag, isExpected } from '../edge/preconditions.ts'
-import type { Environment, Resource } from '../edge/resource.ts'
+import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn, slugify, slugOf } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 import { Files, filesOf } from '../workflows/owned-by-files.ts'
 import { largestPreview, PreviewError } from '../workflows/preview.ts'
 import { identifierProblem, OwnIdentifier, userOf } from '../workflows/shape.ts'
+import type { Writing } from '../workflows/write.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
 
 /** Fits the largest renderable body, as JSON in JSON. */
@@ -44,7 +46,7 @@ const EditorType = Enum(['block', 'html'])
 const Email = Type.Object({ body: Type.String(), editorType: EditorType })
 const Values = Type.Object({ email: Type.Optional(Email) })
 
-const Layout = Type.Object({
+export const Layout = Type.Object({
   _id: Type.String(),
   layoutId: Type.String(),
   slug: Type.String(),
@@ -115,13 +117,13 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
   const branding = brandingOf(brand.word)
 
   const show = async (row: LayoutRow, reply: FastifyReply) => {
-    const revision = revisionOf(layoutDefinition(row))
-    reply.header('ETag', entityTag(revision))
-    const [variables, files] = await Promise.all([
-      layoutVariables(db, row.environment_id, row.content?.email?.body),
-      filesOf(db, row.environment_id, { kind: 'layout', id: row.identifier, revision }),
-    ])
-    return { ...toLayout(row, brand, variables), revision, ...files }
+    const layout = await showLayout({ db, brand }, row)
+    reply.header('ETag', entityTag(layout.revision))
+    return layout
+  }
+  const writing = (request: FastifyRequest) => {
+    const { id: environmentId, userId } = request.environment
+    return { environmentId, userId, now: clock.now(), by: authorOf(request) }
   }
 
   app.post(
@@ -143,7 +145,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const { layoutId, name, isTranslationEnabled = false } = request.body
       const row = await addLayout(
         db,
-        request.environment,
+        request,
         { identifier: layoutId, name, isTranslationEnabled },
         { clock, limit: limits.layouts },
       )
@@ -248,7 +250,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         if (email) refuseContent(email, await layoutVariables(db, environment.id, email.body))
         const made = await addLayout(
           db,
-          environment,
+          request,
           {
             ...{ identifier: layoutId, name: body.name, isTranslationEnabled: body.isTranslationEnabled },
             ...(body.controlValues === undefined ? {} : { content }),
@@ -274,7 +276,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         await switchTranslation(tx, current, isTranslationEnabled, clock.now())
         return saveLayout(
           tx,
-          { environmentId: environment.id, id: current.id, userId: environment.userId, now: clock.now() },
+          { ...writing(request), id: current.id },
           {
             ...layoutFieldsOf(current),
             name: body.name,
@@ -305,7 +307,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         refuseStale(row, request.headers)
         if (row.is_default) throw fail('default_layout_kept', { layoutId: row.identifier })
         await refuseOwned(tx, environment.id, 'layout', [row.identifier])
-        await unsetLayout(tx, environment, row, clock.now())
+        await unsetLayout(tx, writing(request), row)
         await disableTranslations(tx, translatedBy(row))
         await tx.deleteFrom('layouts').where('environment_id', '=', environment.id).where('id', '=', row.id).execute()
         await announce(tx, 'layouts', environment.id)
@@ -338,7 +340,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
           .where('is_default', '=', true)
           .forUpdate()
           .execute()
-        await saveLayouts(tx, { environmentId: environment.id, userId: environment.userId, now: clock.now() }, [
+        await saveLayouts(tx, writing(request), [
           ...before.map((row) => ({ id: row.id, fields: { ...layoutFieldsOf(row), is_default: false } })),
           { id: chosen.id, fields: { ...layoutFieldsOf(chosen), is_default: true } },
         ])
@@ -370,7 +372,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const identifier = layoutId ?? (slugify(name) || `layout-${randomLower(8)}`)
       const row = await addLayout(
         db,
-        request.environment,
+        request,
         { identifier, name, isTranslationEnabled, original },
         { clock, limit: limits.layouts },
       )
@@ -462,6 +464,16 @@ function toLayout(row: LayoutRow, brand: Brand, variables: Record<string, unknow
   }
 }
 
+/** The whole layout. */
+export async function showLayout({ db, brand }: Pick<Services, 'db' | 'brand'>, row: LayoutRow) {
+  const revision = revisionOf(layoutDefinition(row))
+  const [variables, files] = await Promise.all([
+    layoutVariables(db, row.environment_id, row.content?.email?.body),
+    filesOf(db, row.environment_id, { kind: 'layout', id: row.identifier, revision }),
+  ])
+  return { ...toLayout(row, brand, variables), revision, ...files }
+}
+
 /** The caller has locked the row. */
 function refuseStale(row: LayoutRow, headers: IncomingHttpHeaders): void {
   const revision = revisionOf(layoutDefinition(row))
@@ -502,10 +514,11 @@ interface NewLayout {
 /** Locks the environment first, so that one of two concurrent layouts becomes the default, and the limit is exact. */
 async function addLayout(
   db: Db,
-  environment: Environment,
+  request: FastifyRequest,
   { identifier, name, isTranslationEnabled, original, content }: NewLayout,
   { clock, limit }: { clock: { now(): Date }; limit: number },
 ): Promise<LayoutRow> {
+  const { environment } = request
   try {
     return await db.transaction().execute(async (tx) => {
       await lockEnvironment(tx, environment.id)
@@ -522,6 +535,7 @@ async function addLayout(
           ...(content === undefined ? {} : { content }),
           ...(source ? { content: source.content } : {}),
           userId: environment.userId,
+          by: authorOf(request),
         },
         clock.now(),
       )
@@ -549,7 +563,7 @@ async function refuseOneTooMany(tx: Tx, environmentId: string, limit: number): P
 const translatedBy = ({ environment_id, id }: LayoutRow) =>
   ({ environmentId: environment_id, resourceType: 'layout', resourceRowId: id }) as const
 
-async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: boolean, now: Date): Promise<void> {
+export async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: boolean, now: Date): Promise<void> {
   if (isEnabled === layout.is_translation_enabled) return
   if (isEnabled) await enableTranslations(tx, translatedBy(layout), now)
   else await disableTranslations(tx, translatedBy(layout))
@@ -562,7 +576,8 @@ const hasStep = (step: object, { identifier, id }: LayoutRow): RawBuilder<boolea
 }
 
 /** Locks layouts before workflows, as saving a workflow does, to avoid deadlocks. */
-async function unsetLayout(tx: Tx, { id: environmentId, userId }: Environment, layout: LayoutRow, now: Date) {
+async function unsetLayout(tx: Tx, writing: Writing, layout: LayoutRow) {
+  const { environmentId } = writing
   const { rows } = await sql<WorkflowRow>`
     SELECT * FROM workflows WHERE environment_id = ${environmentId} AND ${hasStep({}, layout)}
     ORDER BY id FOR UPDATE`.execute(tx)
@@ -572,7 +587,7 @@ async function unsetLayout(tx: Tx, { id: environmentId, userId }: Environment, l
   }
   await saveWorkflows(
     tx,
-    { environmentId, userId, now },
+    writing,
     rows.map((row) => ({ id: row.id, fields: { ...fieldsOf(row), steps: row.steps.map(unset) } })),
   )
 }

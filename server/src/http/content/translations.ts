@@ -1,4 +1,5 @@
 // Translations: the texts of a workflow or layout per locale, and the group they form.
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -14,6 +15,7 @@ import {
 } from '../../db/queries/translations.ts'
 import { fieldsOf, saveWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { fail } from '../../errors.ts'
+import { authorOf } from '../edge/authorship.ts'
 import { Locale, localeText, supportedLocale } from '../edge/locales.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Timestamp } from '../edge/schema.ts'
@@ -201,7 +203,7 @@ export const translations: Resource = (app, { db, clock }) => {
       const { resourceType } = request.params
       await db.transaction().execute(async (tx) => {
         const { id } = await readTranslated(tx, request.environment, request.params)
-        await switchOff(tx, request.environment, { resourceType, resourceRowId: id }, clock.now())
+        await switchOff(tx, request, { resourceType, resourceRowId: id }, clock.now())
       })
       return reply.code(204).send(null)
     },
@@ -308,14 +310,16 @@ function toGroup(row: GroupRow): Static<typeof Group> {
 /** Dropping the texts creates a new version of their workflow or layout. */
 async function switchOff(
   tx: Tx,
-  { id: environmentId, userId }: Environment,
+  request: FastifyRequest,
   { resourceType, resourceRowId: id }: { resourceType: TranslatedType; resourceRowId: string },
   now: Date,
 ): Promise<void> {
+  const { id: environmentId, userId } = request.environment
+  const writing = { environmentId, id, userId, now, by: authorOf(request) }
   if (resourceType === 'layout') {
     const row = await lockLayout(tx, environmentId, id)
     const fields = row && { ...layoutFieldsOf(row), is_translation_enabled: false }
-    if (fields) await saveLayout(tx, { environmentId, id, userId, now }, fields)
+    if (fields) await saveLayout(tx, writing, fields)
   } else {
     const row = await tx
       .selectFrom('workflows')
@@ -326,7 +330,7 @@ async function switchOff(
       .executeTakeFirst()
     // Deleted in the meantime, with its texts.
     const fields = row && { ...fieldsOf(row as WorkflowRow), is_translation_enabled: false }
-    if (fields) await saveWorkflow(tx, { environmentId, id, userId, now }, fields)
+    if (fields) await saveWorkflow(tx, writing, fields)
   }
   await disableTranslations(tx, { environmentId, resourceType, resourceRowId: id })
 }

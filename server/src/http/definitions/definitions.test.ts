@@ -257,6 +257,8 @@ describe('conflicts', () => {
     })
     const { current } = answer.body.ctx.conflicts[0]
     expect(current?.revision).toBe((await one('workflow', 'comments'))?.revision)
+    if (why === 'changed' && base === undefined)
+      expect(current).toMatchObject({ version: 2, author: { type: 'api_key' }, source: { kind: 'api' } })
     expect((await api.get('/v2/layouts/brand')).status).toBe(404)
   })
 

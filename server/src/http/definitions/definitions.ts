@@ -5,6 +5,7 @@ import { envKeysOf } from '../../db/core/environment-access.ts'
 import { definitionEdits } from '../../db/core/tables.ts'
 import { deleteDefinitionFiles, listDefinitionFiles } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
+import { currentAuthors, type VersionAuthor, type VersionSource, withNames } from '../../db/queries/versions.ts'
 import {
   definitionKinds,
   definitionsIn,
@@ -13,12 +14,14 @@ import {
   readRows,
 } from '../../engine/definitions/content.ts'
 import { fail } from '../../errors.ts'
+import { authorOf, longestMessage } from '../edge/authorship.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Nullable, NullableTimestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 import { Files, showFiles } from '../workflows/owned-by-files.ts'
-import { applyPush } from './apply.ts'
-import { type PushedResource, type PushPlan, planPush } from './plan.ts'
+import { applyPush, type Source } from './apply.ts'
+import { Author, VersionOrigin } from './history.ts'
+import { type Conflict as Planned, type PushedResource, type PushPlan, planPush } from './plan.ts'
 import { refuseMissingScopes } from './scopes.ts'
 
 const largestPush = 64 * 1024 * 1024
@@ -55,6 +58,7 @@ const PushBody = {
       ),
     ),
   ),
+  message: text(longestMessage, { description: 'The name of the change, for the history' }),
   prune: Type.Optional(
     Type.Boolean({
       description: 'Delete what files once pushed here, nobody changed since and the list no longer has',
@@ -107,17 +111,13 @@ const Conflict = Type.Object({
   kind: Kind,
   id: Type.String(),
   base: Nullable(Type.String()),
-  current: Type.Unsafe<{
-    revision: string
-    version: number | null
-    updatedAt: Date | null
-    updatedBy: string | null
-  } | null>({
+  current: Type.Unsafe<Planned['current']>({
     ...Type.Object({
       revision: Revision,
       version: Version,
       updatedAt: NullableTimestamp,
-      updatedBy: Nullable(Type.String()),
+      author: Type.Unsafe<VersionAuthor | null>({ ...Author, type: ['object', 'null'] }),
+      source: VersionOrigin,
     }),
     type: ['object', 'null'],
   }),
@@ -200,7 +200,8 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
     const rows = await readRows(tx, environment.id, lock)
     const files = await listDefinitionFiles(tx, environment.id)
     const envKeys = await envKeysOf(tx, environment.id)
-    return planPush(resources, { prune }, { rows, files, envKeys, limits, now: clock.now() })
+    const plan = planPush(resources, { prune }, { rows, files, envKeys, limits, now: clock.now() })
+    return { ...plan, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
   app.post(
@@ -268,7 +269,12 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
             { ctx: { conflicts: planned.conflicts } },
           )
         if (!dryRun) {
-          const writing = { environmentId: environment.id, userId: environment.userId, now: clock.now() }
+          const by = {
+            author: authorOf(request).author,
+            source: sourceIn(source),
+            message: body.message || null,
+          }
+          const writing = { environmentId: environment.id, userId: environment.userId, now: clock.now(), by }
           await applyPush(tx, writing, planned.writes, source)
         }
         return planned
@@ -309,7 +315,7 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
       schema: {
         tags,
         summary: 'Say who may change what files own',
-        body: Body({ edits: Type.Optional(Enum(definitionEdits)) }, { examples: [{ edits: 'refuse' }] }),
+        body: Body({ edits: Enum(definitionEdits) }, { examples: [{ edits: 'refuse' }] }),
         response: { 200: Settings },
       },
     },
@@ -317,12 +323,12 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
       const { edits } = request.body
       const row = await db
         .updateTable('environments')
-        .set((set) => ({ definition_edits: edits ?? set.ref('definition_edits') }))
+        .set({ definition_edits: edits })
         .where('id', '=', request.environment.id)
         .returning('definition_edits')
         .executeTakeFirst()
-      request.acted = edits !== undefined && { edits }
-      return { edits: row?.definition_edits ?? 'warn' }
+      request.acted = { edits }
+      return { edits: row?.definition_edits ?? edits }
     },
   )
 
@@ -355,6 +361,36 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
     },
   )
 }
+
+/** Who changed what is in conflict, and from where. */
+async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]): Promise<Planned[]> {
+  const of = (kind: 'workflow' | 'layout') =>
+    currentAuthors(
+      tx,
+      environmentId,
+      kind,
+      conflicts.filter((each) => each.kind === kind).map(({ id }) => id),
+    )
+  const found = { workflow: await of('workflow'), layout: await of('layout'), translation: new Map<string, never>() }
+  const made = conflicts.map(({ kind, id }) => found[kind].get(id) ?? { author: null, source: null })
+  const authors = await withNames(
+    tx,
+    made.map(({ author }) => author),
+  )
+  return conflicts.map((conflict, i) => ({
+    ...conflict,
+    current: conflict.current && {
+      ...conflict.current,
+      author: authors[i] ?? null,
+      source: made[i]?.source ?? null,
+    },
+  }))
+}
+
+const sourceIn = ({ repository = null, commit = null, url = null, dirty }: Source): VersionSource => ({
+  ...{ kind: 'files', repository, commit, url },
+  dirty: dirty ?? false,
+})
 
 function readKinds(given: string | undefined): Set<string> {
   if (given === undefined) return new Set(definitionKinds)

@@ -4,6 +4,7 @@ import type { DefinitionKind } from '../../db/core/tables.ts'
 import type { DefinitionFileRow } from '../../db/queries/definition-files.ts'
 import { type LayoutFields, layoutFieldsOf } from '../../db/queries/layouts.ts'
 import type { NewTranslation } from '../../db/queries/translations.ts'
+import type { VersionAuthor, VersionSource } from '../../db/queries/versions.ts'
 import type { WorkflowFields } from '../../db/queries/workflows.ts'
 import {
   definitionsIn,
@@ -54,7 +55,13 @@ export interface Conflict {
   kind: DefinitionKind
   id: string
   base: string | null
-  current: { revision: string; version: number | null; updatedAt: Date | null; updatedBy: string | null } | null
+  current: {
+    revision: string
+    version: number | null
+    updatedAt: Date | null
+    author: VersionAuthor | null
+    source: VersionSource | null
+  } | null
   why: 'changed' | 'exists' | 'deleted' | 'code_first'
 }
 
@@ -259,7 +266,9 @@ function conflictOf(
           revision: current.revision,
           version: current.version,
           updatedAt: current.updatedAt,
-          updatedBy: current.updatedBy,
+          // Looked up for the few that are in conflict.
+          author: null,
+          source: null,
         }
       : null,
   }

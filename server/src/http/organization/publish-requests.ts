@@ -15,6 +15,7 @@ import { planPublish, report } from '../../engine/authoring/publish-plan.ts'
 import { changedSince, namesOf, refuseChanged, reviewed, reviewedPairs } from '../../engine/authoring/publish-review.ts'
 import { fail } from '../../errors.ts'
 import { requestActs } from '../edge/audit.ts'
+import { authorOf } from '../edge/authorship.ts'
 import { isBound, isForeign, requirePublish, requirePublishSight } from '../edge/reach.ts'
 import type { Person, Resource } from '../edge/resource.ts'
 import { isAtLeast, requireRoleIn, roleIn } from '../edge/roles.ts'
@@ -247,7 +248,10 @@ export const publishRequests: Resource = (app, { db, clock, brand, config: { lim
           tx,
           { organizationId, sourceId: row.source_id, targetId: row.environment_id },
           { resources: namesOf(row.resources), deleteMissing: true, limits },
-          { userId: person.id, now, approved: (plan) => refuseChanged(row.resources, plan) },
+          {
+            ...{ userId: person.id, now, author: authorOf(request).author },
+            approved: (plan) => refuseChanged(row.resources, plan),
+          },
         )
         const decided = await decide(tx, row, { status: 'approved', comment, person, now })
         await record(tx, request, decided, 'publish.approved', now)

@@ -6,6 +6,7 @@ import { publish, type Route, readEnvironments, tryPublish } from '../../engine/
 import { findLacks } from '../../engine/authoring/publish-lacks.ts'
 import { type NamedResource, type PublishReport, report } from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
+import { authorOf } from '../edge/authorship.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp } from '../edge/schema.ts'
@@ -155,7 +156,11 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       // Naming a resource that only the target has asks for its deletion.
       const isDeleting = deleteMissing || resources !== undefined
       const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
-      const occasion = { userId: request.environment.userId, now: clock.now(), isAutomation: request.key !== undefined }
+      const { author, message } = authorOf(request)
+      const occasion = {
+        ...{ userId: request.environment.userId, now: clock.now() },
+        ...{ isAutomation: request.key !== undefined, author, message },
+      }
       const outcomes = dryRun
         ? await tryPublish(db, route, options)
         : await db.transaction().execute((tx) => publish(tx, route, options, occasion))

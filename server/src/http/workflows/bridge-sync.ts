@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
+import type { VersionAuthor } from '../../db/queries/versions.ts'
 import {
   deleteWorkflows,
   fieldsOf,
@@ -87,6 +88,7 @@ interface Sync {
   bridgeUrl: string
   now: Date
   mostWorkflows: number
+  author: VersionAuthor
 }
 
 export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]): Promise<WorkflowRow[]> {
@@ -114,7 +116,8 @@ export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]
     return { row, id: row?.id ?? newId(now), fields: fieldsAfter(workflow, row, now) }
   })
   const changed = planned.filter(({ row, fields }) => !row || !isDeepStrictEqual(fieldsOf(row), fields))
-  const saved = await saveWorkflows(tx, sync, changed)
+  const by = { author: sync.author, source: { kind: 'sync' as const } }
+  const saved = await saveWorkflows(tx, { ...sync, by }, changed)
   const kept = new Set(discovered.map(({ workflowId }) => workflowId))
   const gone = stored.filter((row) => row.origin === 'external' && !kept.has(row.identifier))
   await deleteWorkflows(

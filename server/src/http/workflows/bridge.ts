@@ -14,6 +14,7 @@ import { bridgeEvent, dataFor } from '../../engine/authoring/preview.ts'
 import { Bridge, BridgeError, targetIn } from '../../engine/core/bridge.ts'
 import { fail } from '../../errors.ts'
 import { issuesOfSteps } from '../../steps/check/inspect.ts'
+import { authorOf } from '../edge/authorship.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, FreeObject } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
@@ -68,7 +69,8 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       const declared = await worded(bridge.discover(targetIn(access, bridgeUrl)))
       const discovered = readDiscovered(declared, limits.steps)
       const sync = { environmentId, userId, bridgeUrl, now: clock.now(), mostWorkflows: limits.workflows }
-      const rows = await db.transaction().execute((tx) => syncWorkflows(tx, sync, discovered))
+      const { author } = authorOf(request)
+      const rows = await db.transaction().execute((tx) => syncWorkflows(tx, { ...sync, author }, discovered))
       const envKeys = await envKeysOf(db, environmentId)
       reply.code(201)
       return rows.map((row) => toListedWorkflow(row, brand, issuesOfSteps(row, envKeys)))
@@ -161,7 +163,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
         const step = row && findStep(row.steps, request.params.stepId)
         if (!row || !step) throw fail('bridge_step_not_found', request.params)
         const steps = row.steps.map((each) => (each === step ? { ...step, controlValues } : each))
-        const writing = { environmentId, userId, id: row.id, now: clock.now() }
+        const writing = { environmentId, userId, id: row.id, now: clock.now(), by: authorOf(request) }
         await saveWorkflow(tx, writing, { ...fieldsOf(row), steps })
       })
       return { controls: controlValues }

@@ -5,6 +5,7 @@ import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { publishedOrigin } from '../../engine/authoring/environment-diff.ts'
 import { markPublished, publish } from '../../engine/authoring/publish.ts'
 import { fail } from '../../errors.ts'
+import { authorOf } from '../edge/authorship.ts'
 import { entityTag } from '../edge/preconditions.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
@@ -40,7 +41,8 @@ export const workflowSync: Resource = (app, services) => {
       refuseOrigin(source, [brand.toWire(publishedOrigin)])
       const { identifier, id: rowId } = source
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
-      const occasion = { userId, now: clock.now(), isAutomation: request.key !== undefined }
+      const { author, message } = authorOf(request)
+      const occasion = { userId, now: clock.now(), isAutomation: request.key !== undefined, author, message }
       const row = await db.transaction().execute(async (tx) => {
         // If the workflow is being deleted at this moment, do not delete it in the target.
         const options = { resources, deleteMissing: false, limits: config.limits }

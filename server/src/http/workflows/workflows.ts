@@ -1,6 +1,6 @@
 // Workflows, v2: an ordered list of steps that a trigger runs.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern, newId } from '../../db/core/ids.ts'
@@ -20,6 +20,7 @@ import { usedPaths } from '../../steps/check/inspect.ts'
 import { payloadVariables } from '../../steps/check/variables.ts'
 import { objectSchema, openObject } from '../../steps/contract/kind.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import { authorOf } from '../edge/authorship.ts'
 import { entityTag, isExpected } from '../edge/preconditions.ts'
 import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject } from '../edge/schema.ts'
@@ -92,11 +93,14 @@ export const workflows: Resource = (app, services) => {
     reply.header('ETag', entityTag(workflow.revision))
     return workflow
   }
-  const writing = ({ id: environmentId, userId }: Environment) => ({ environmentId, userId, now: clock.now() })
+  const writing = (request: FastifyRequest) => {
+    const { id: environmentId, userId } = request.environment
+    return { environmentId, userId, now: clock.now(), by: authorOf(request) }
+  }
 
   /** Locks the row from reading to writing, so that concurrent changes are not lost. */
   const change = async (
-    { id: environmentId, userId }: Environment,
+    request: FastifyRequest,
     workflowId: string,
     work: (row: WorkflowRow, tx: Tx) => Promise<WorkflowFields> | WorkflowFields,
     {
@@ -106,6 +110,8 @@ export const workflows: Resource = (app, services) => {
       prepare?: (row: WorkflowRow, tx: Tx) => Promise<void>
     },
   ): Promise<WorkflowRow> => {
+    const write = writing(request)
+    const { environmentId } = write
     const { row: result, refusal } = await db.transaction().execute(async (tx) => {
       const found = await readWorkflow(tx, { environmentId, workflowId })
       // Layouts are locked before workflows everywhere, to avoid deadlocks.
@@ -116,7 +122,7 @@ export const workflows: Resource = (app, services) => {
       const refusal = refusalOf(row, expected)
       if (refusal) return { row, refusal }
       const fields = await work(row, tx)
-      const saved = await saveWorkflow(tx, { environmentId, userId, id: row.id, now: clock.now() }, fields)
+      const saved = await saveWorkflow(tx, { ...write, id: row.id }, fields)
       await followSwitch(tx, saved, row.is_translation_enabled)
       return { row: saved }
     })
@@ -126,11 +132,12 @@ export const workflows: Resource = (app, services) => {
 
   /** Makes it with exactly this identifier, unless there is one. Of two at once, one makes it. */
   const createMissing = async (
-    environment: Environment,
+    request: FastifyRequest,
     workflowId: string,
     body: WorkflowBody & { workflowId?: string | null | undefined },
     headers: IncomingHttpHeaders = {},
   ): Promise<WorkflowRow | undefined> => {
+    const { environment } = request
     const find = (from: Db | Tx) => findWorkflow(from, environment.id, workflowId, idIn(workflowId, 'wf'))
     if (await find(db)) return undefined
     return db.transaction().execute(async (tx) => {
@@ -140,7 +147,7 @@ export const workflows: Resource = (app, services) => {
       refuseIdentifier(workflowId)
       sameIdentifier(workflowId, workflowId, body.workflowId)
       await refuseOneTooMany(tx, environment.id, limits.workflows)
-      return createWorkflow(tx, writing(environment), workflowId, body)
+      return createWorkflow(tx, writing(request), workflowId, body)
     })
   }
 
@@ -181,19 +188,19 @@ export const workflows: Resource = (app, services) => {
         const made = await db.transaction().execute(async (tx) => {
           await reservePlace(tx, environment.id, limits.workflows)
           const identifier = await freeIdentifier(tx, environment.id, workflowId)
-          return createWorkflow(tx, writing(environment), identifier, body)
+          return createWorkflow(tx, writing(request), identifier, body)
         })
         reply.code(201)
         return show(made, reply)
       }
-      const made = await createMissing(environment, workflowId, body)
+      const made = await createMissing(request, workflowId, body)
       if (made) {
         reply.code(201)
         return show(made, reply)
       }
       if (onConflict === 'error') throw fail('workflow_exists', { workflowId }, { ctx: { workflowId } })
       let given = body.steps
-      const saved = await change(environment, workflowId, (row) => replacedFields(row, body, given, clock.now()), {
+      const saved = await change(request, workflowId, (row) => replacedFields(row, body, given, clock.now()), {
         prepare: async (row, tx) => {
           if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
         },
@@ -286,13 +293,13 @@ export const workflows: Resource = (app, services) => {
       },
     },
     async (request, reply) => {
-      const { body, environment, headers } = request
+      const { body, headers } = request
       const { workflowId } = request.params
       const { upsert: isUpsert = false } = request.query
       if (!isUpsert) refuseIncomplete(body)
       refuseBody(body, limits)
       if (isUpsert) {
-        const made = await createMissing(environment, workflowId, body, headers)
+        const made = await createMissing(request, workflowId, body, headers)
         if (made) {
           reply.code(201)
           return show(made, reply)
@@ -301,7 +308,7 @@ export const workflows: Resource = (app, services) => {
       const preferences = givenPreferences(body.preferences)
       let given = body.steps
       const saved = await change(
-        environment,
+        request,
         workflowId,
         async (row, tx) => ({
           ...fieldsOf(row),
@@ -362,7 +369,7 @@ export const workflows: Resource = (app, services) => {
       if (isEmpty && headers['if-match'] === undefined)
         return show(await readWorkflow(db, { environmentId: environment.id, workflowId }), reply)
       const saved = await change(
-        environment,
+        request,
         workflowId,
         (row) => ({
           ...fieldsOf(row),
@@ -428,7 +435,8 @@ export const workflows: Resource = (app, services) => {
       },
     },
     async (request, reply) => {
-      const { environmentId, userId, now } = writing(request.environment)
+      const write = writing(request)
+      const { environmentId, now } = write
       const body = request.body ?? {}
       const row = await db.transaction().execute(async (tx) => {
         await reservePlace(tx, environmentId, limits.workflows)
@@ -438,7 +446,7 @@ export const workflows: Resource = (app, services) => {
         const fields = fieldsOf(original)
         const saved = await saveWorkflow(
           tx,
-          { environmentId, userId, now, id: newId(now) },
+          { ...write, id: newId(now) },
           {
             ...fields,
             name,

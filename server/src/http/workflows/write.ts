@@ -5,6 +5,7 @@ import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
+import type { Authorship } from '../../db/queries/versions.ts'
 import { fieldsOf, saveWorkflow, type WorkflowFields, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical, type WorkflowPreferences } from '../../engine/core/preferences.ts'
 import { ownOrigin } from '../../engine/definitions/content.ts'
@@ -35,6 +36,8 @@ export interface Writing {
   environmentId: string
   userId: string
   now: Date
+  /** For the history. */
+  by?: Authorship | undefined
 }
 
 export function refuseBody(
