@@ -125,6 +125,9 @@ function serverSettings(socketDir: string): Record<string, string> {
     max_connections: '100',
     shared_buffers: '128MB',
     max_wal_size: '2GB',
+    // Four processes fewer: what we read is in memory, and nobody replicates from here.
+    io_method: 'sync',
+    max_logical_replication_workers: '0',
     // JIT compilation takes longer than our short statements.
     jit: 'off',
     random_page_cost: '1.1',

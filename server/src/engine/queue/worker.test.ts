@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
 import { secretKey, useServer } from '../../../test/server.ts'
+import { openDatabase } from '../../db/core/database.ts'
 import { Secrets } from '../../db/core/secrets.ts'
 import { chores } from './chores.ts'
 import { startWorker } from './worker.ts'
@@ -226,4 +227,24 @@ test('scheduled jobs run once, however many workers there are', async () => {
   await expect.poll(waitingJobs, patiently).toEqual([])
   for (const worker of workers) await worker.stop()
   expect(done).toEqual([...new Set(done)])
+})
+
+test('a start opens few connections, however many jobs may run at a time', async () => {
+  const database = openDatabase(server.database.url, { connections: 20, onError: () => undefined })
+  const log = pino({ level: 'silent' })
+  let polls = 0
+  database.pool.on('acquire', () => {
+    polls += 1
+  })
+  const worker = await startWorker({
+    ...database,
+    tasks: { idle: () => undefined },
+    schedule: [],
+    concurrency: 100,
+    log,
+  })
+  await expect.poll(() => polls, patiently).toBeGreaterThan(100)
+  expect(database.pool.totalCount).toBeLessThan(10)
+  await worker.stop()
+  await database.close()
 })

@@ -121,6 +121,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
   let leaveBell: (() => void) | undefined
   const events: WorkerEvents = new EventEmitter()
   const ending = new Ending(events)
+  const firstPolls = new FirstPolls(events)
   events.on('pool:create', ({ workerPool }) => {
     poolId = workerPool.id
     presence.enter(poolId)
@@ -148,7 +149,16 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     pollInterval: 6_000 * concurrency,
     // Without these, the library does not wait for the statements that end a job: one that fails would crash the process, and
     // one in flight could miss the pool at shutdown.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    preset: {
+      worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+      plugins: [
+        {
+          name: 'first-polls',
+          version: '1.0.0',
+          worker: { hooks: { startWorker: () => firstPolls.turn()?.then(() => presence.untilShown()) } },
+        },
+      ],
+    },
     taskList: tasks,
     parsedCronItems: parseCronItems(schedule.filter((item): item is CronItem => !('everyMs' in item))),
     // Called and awaited before every poll. We use no flags; this is where we can hold a worker back.
@@ -158,6 +168,39 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
   }
   const runner = await run(options)
   return { runner, presence, ended: Promise.race([runner.promise, ending.isOverdue]) }
+}
+
+/** How many of the library's workers poll for the first time at the same moment. */
+const firstAtOnce = 2
+
+/**
+ * The library's workers all poll when they start. Together they would open every connection of the pool, to keep them for minutes;
+ * a few at a time, they share a few.
+ */
+class FirstPolls {
+  readonly #waiting: Array<() => void> = []
+  #free = firstAtOnce
+
+  constructor(events: WorkerEvents) {
+    const next = () => {
+      const go = this.#waiting.shift()
+      if (go) go()
+      else if (this.#free < firstAtOnce) this.#free += 1
+    }
+    // However a poll ends.
+    for (const name of ['worker:getJob:empty', 'worker:getJob:error', 'job:start'] as const) events.on(name, next)
+    events.on('pool:gracefulShutdown', () => {
+      this.#free = Number.POSITIVE_INFINITY
+      for (const go of this.#waiting.splice(0)) go()
+    })
+  }
+
+  /** Awaited before a worker's first poll. */
+  turn(): Promise<void> | undefined {
+    if (this.#free === 0) return new Promise((resolve) => this.#waiting.push(resolve))
+    this.#free -= 1
+    return undefined
+  }
 }
 
 /**
