@@ -33,7 +33,7 @@ function setUp(purpose: 'start' | 'test', ...nodeOptions: string[]): { code: num
 
 beforeEach(() => {
   project = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-setup-')))
-  mkdirSync(place('server/src'), { recursive: true })
+  mkdirSync(place('server/src/engine/simulation'), { recursive: true })
   for (const script of ['setup', 'chromium', 'nginx', 'debian-package', 'bundle', 'launch'])
     cpSync(path.join(root, `scripts/${script}.mjs`), place(`scripts/${script}.mjs`))
   write('package.json', { name: 'small', version: '1.0.0', scripts: { start: 'node --no-deprecation main.js' } })
@@ -46,6 +46,7 @@ beforeEach(() => {
     include: ['src'],
   })
   write('server/src/main.ts', 'export const answer: number = 42\n')
+  write('server/src/engine/simulation/thread.ts', 'export {}\n')
 })
 
 afterEach(() => rmSync(project, { recursive: true, force: true }))
