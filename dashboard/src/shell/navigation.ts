@@ -1,6 +1,7 @@
 // The pages of the sidebar, in the order people need them. The palette lists them too.
 import {
   Activity,
+  Ban,
   Boxes,
   CircleUser,
   ClipboardCheck,
@@ -40,6 +41,7 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
       { to: '/workflows', label: 'Workflows', icon: Workflow, keywords: 'templates notifications' },
       { to: '/activity', label: 'Activity', icon: Activity, keywords: 'runs feed log' },
       { to: '/subscribers', label: 'Subscribers', icon: Contact, keywords: 'users recipients' },
+      { to: '/suppressions', label: 'Suppressions', icon: Ban, keywords: 'bounces complaints unsubscribed consent' },
       { to: '/topics', label: 'Topics', icon: Hash, keywords: 'groups' },
       { to: '/contexts', label: 'Contexts', icon: Boxes, keywords: 'tenants' },
       { to: '/layouts', label: 'Layouts', icon: FileStack },
