@@ -1033,6 +1033,16 @@ export const errorTable = {
     status: 409,
     message: says('Somebody has complained; to write to this address again, say force=true'),
   },
+  commercial_critical: {
+    status: 400,
+    message: says('A critical workflow cannot be commercial: people could not refuse it'),
+  },
+  unsubscribe_body: { status: 400, message: says('To unsubscribe, post List-Unsubscribe=One-Click') },
+  link_unknown: { status: 404, message: says('This link is not one of ours') },
+  link_base_unreachable: {
+    status: 400,
+    message: (p: { url: string; reason: string }) => `${p.url} does not lead to this service (${p.reason})`,
+  },
   csv_expected: {
     status: 415,
     message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send text/csv`,

@@ -7525,6 +7525,59 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the consent settings of an environment */
+  'GET /v2/environments/{environmentId}/consent': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      brand: {
+        name: string | null
+        /** An https address */
+        logoUrl: string | null
+        /** `#rrggbb` */
+        primaryColor: string | null
+        postalAddress: string | null
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl: string | null
+      }
+      /** Whether commercial mail without a link to unsubscribe gets a footer with one */
+      footer: boolean
+    }
+  }
+  /** Change the consent settings of an environment */
+  'PATCH /v2/environments/{environmentId}/consent': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      brand?: {
+        name?: string | null | undefined
+        /** An https address */
+        logoUrl?: string | null | undefined
+        /** `#rrggbb` */
+        primaryColor?: string | null | undefined
+        postalAddress?: string | null | undefined
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl?: string | null | undefined
+      } | null | undefined
+      footer?: boolean | null | undefined
+    }
+    answer: {
+      brand: {
+        name: string | null
+        /** An https address */
+        logoUrl: string | null
+        /** `#rrggbb` */
+        primaryColor: string | null
+        postalAddress: string | null
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl: string | null
+      }
+      /** Whether commercial mail without a link to unsubscribe gets a footer with one */
+      footer: boolean
+    }
+  }
   /** Retrieve the doors of an environment */
   'GET /v2/environments/{environmentId}/doors': {
     path: {
@@ -8366,6 +8419,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       isTranslationEnabled?: boolean | null | undefined
       severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       preferences?: {
         user?: {
           all?: {
@@ -8430,6 +8487,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -8648,6 +8707,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -8883,6 +8944,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       isTranslationEnabled?: boolean | null | undefined
       severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -8899,6 +8964,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9038,7 +9105,7 @@ export interface Operations {
       version: number
     }
   }
-  /** Change the given fields of a workflow; null changes nothing */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -9052,6 +9119,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       validatePayload?: boolean | null | undefined
       isTranslationEnabled?: boolean | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -9068,6 +9139,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9241,6 +9314,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9509,6 +9584,8 @@ export interface Operations {
           payloadExample?: Record<string, unknown> | undefined
           isTranslationEnabled: boolean
           severity: 'high' | 'medium' | 'low' | 'none'
+          messageClass: 'transactional' | 'commercial'
+          consentCategory: string | null
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
           /** Always empty: each step has its own issues */
@@ -9673,6 +9750,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -11270,6 +11349,34 @@ export interface Operations {
         problem: string
       }>
     }
+  }
+  /** Ask whether an address leads to this service */
+  'GET /l/whoami': {
+    answer: {
+      service: string
+    }
+  }
+  /** Stand in for the links of a preview */
+  'GET /l/preview': {
+    answer: string
+  }
+  /** Show the page that unsubscribes */
+  'GET /l/u/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      lang?: string | undefined
+    }
+    answer: string
+  }
+  /** Unsubscribe */
+  'POST /l/u/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: string
   }
   /** Verify the address for a provider, before it sends events */
   'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {

@@ -266,6 +266,7 @@ CREATE TABLE environments (
   open_to_keys boolean,
   is_protected boolean DEFAULT false NOT NULL,
   is_open_to_automation boolean DEFAULT false NOT NULL,
+  consent jsonb,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -1185,6 +1186,8 @@ CREATE TABLE workflows (
   last_published_by text COLLATE "C",
   last_triggered_at timestamp(3) with time zone,
   created_by text COLLATE "C",
+  message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
+  consent_category text COLLATE "C",
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)

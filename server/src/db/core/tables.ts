@@ -40,8 +40,21 @@ export interface EnvironmentTable {
   is_open_to_automation: Defaulted<boolean>
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
+  consent: ColumnType<ConsentChoices | null, string | null | undefined, string | null>
   created_at: Date
   updated_at: Date
+}
+
+/** An environment's consent settings, as far as they were changed. */
+export interface ConsentChoices {
+  brand?: {
+    name?: string | null
+    logoUrl?: string | null
+    primaryColor?: string | null
+    postalAddress?: string | null
+    linkBaseUrl?: string | null
+  }
+  footer?: boolean
 }
 
 /** An environment's own rate limits: requests per second and category. */
@@ -121,6 +134,8 @@ export interface WorkflowTable extends Row {
   origin: Defaulted<string>
   active: Defaulted<boolean>
   critical: Defaulted<boolean>
+  message_class: Defaulted<string>
+  consent_category: Defaulted<string | null>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
   data: NullableJson<Record<string, unknown>>

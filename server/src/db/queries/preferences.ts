@@ -2,6 +2,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
+import { endRefusals } from './suppressions.ts'
 import { telling } from './webhook-events.ts'
 
 type PreferenceRow = Selectable<SubscriberPreferenceTable>
@@ -152,7 +153,7 @@ export async function saveGlobalPreference(
     UPDATE subscriber_preferences SET channels = channels - ${names}::text[] WHERE ${ofWorkflows}`.execute(tx)
 }
 
-/** Sets the given channels for each of these distinct workflows. The caller has locked them and the subscriber. */
+/** Sets the given channels for each of these distinct workflows; turning one on ends that it was unsubscribed. The caller has locked them and the subscriber. */
 export async function saveWorkflowPreferences(
   tx: Tx,
   { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
@@ -170,6 +171,10 @@ export async function saveWorkflowPreferences(
     ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
     SET channels = p.channels || excluded.channels, updated_at = excluded.updated_at`
   await changeAndTell(tx, upsert, now)
+  const wanted = said.flatMap(([workflowId, channels]) =>
+    Object.entries(channels).flatMap(([channel, isOn]) => (isOn ? [{ workflowId, channel }] : [])),
+  )
+  await endRefusals(tx, { environmentId, subscriberRowId }, wanted, now)
 }
 
 async function changeAndTell(tx: Tx, change: RawBuilder<unknown>, now: Date): Promise<void> {

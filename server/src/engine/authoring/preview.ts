@@ -24,6 +24,8 @@ interface Surroundings {
   bridge: Bridge
   /** The branding of emails, from `brandingOf`. */
   branding: string
+  /** Where links in messages lead. */
+  linkBase: string
   access: EnvironmentAccess
   now: Date
 }
@@ -102,7 +104,8 @@ async function previewHere(
   if (!kind) return { preview: {} }
   const normal = presentable(kind, values)
   const own = kind.ownVariables?.of(data.steps)
-  const of = situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
+  const links = { unsubscribe_url: `${more.linkBase}/l/preview` }
+  const of = situation({ ...data, ...own, ...links, workflow: workflowVariables(workflow) }, now)
   const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
   try {
     const translator = await translatorOf(db, access.id, 'workflow', workflow, locale)

@@ -27,6 +27,7 @@ import { generalError } from '../edge/validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
 import { BaseVersion, staleSave } from './newer-version.ts'
 import {
+  consentAfter,
   Maybe,
   OwnIdentifier,
   origins,
@@ -177,6 +178,8 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(upsert.payloadSchema),
           isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
           severity: Maybe(upsert.severity),
+          messageClass: Maybe(upsert.messageClass),
+          consentCategory: Maybe(upsert.consentCategory),
           preferences: Maybe(PreferencesInput),
           __source: Maybe(Enum(sources, { description: 'Where it is created; ignored' })),
         }),
@@ -204,6 +207,7 @@ export const workflows: Resource = (app, services) => {
             active: body.active ?? false,
             critical: isCritical({ workflow, user }),
             severity: severity ?? 'none',
+            ...consentAfter(body),
             tags: body.tags ?? [],
             data: null,
             steps: planSteps(await withLayouts(tx, environmentId, given), [], now),
@@ -285,6 +289,8 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(upsert.payloadSchema),
           isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
           severity: Maybe(upsert.severity),
+          messageClass: Maybe(upsert.messageClass),
+          consentCategory: Maybe(upsert.consentCategory),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
@@ -308,6 +314,7 @@ export const workflows: Resource = (app, services) => {
           active: body.active ?? false,
           critical: isCritical({ workflow, user }),
           severity: body.severity ?? row.severity,
+          ...consentAfter(body, row),
           tags: body.tags ?? row.tags,
           steps: planSteps(given, row.steps, clock.now()),
           payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
@@ -334,7 +341,7 @@ export const workflows: Resource = (app, services) => {
       config: { refusals: [409] },
       schema: {
         tags,
-        summary: 'Change the given fields of a workflow; null changes nothing',
+        summary: 'Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -344,6 +351,8 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(patch.payloadSchema),
           validatePayload: Maybe(patch.validatePayload),
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
+          messageClass: Maybe(patch.messageClass),
+          consentCategory: Maybe(patch.consentCategory),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
@@ -354,7 +363,11 @@ export const workflows: Resource = (app, services) => {
       const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
-      const isEmpty = Object.values(body).every((value) => value === null || value === undefined)
+      const { messageClass, consentCategory, ...others } = body
+      const isEmpty =
+        messageClass === undefined &&
+        consentCategory === undefined &&
+        Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty) return show(await readWorkflow(db, { environmentId: environment.id, workflowId }))
       const saved = await change(
         environment,
@@ -365,6 +378,7 @@ export const workflows: Resource = (app, services) => {
           name: body.name ?? row.name,
           description: body.description ?? row.description,
           tags: body.tags ?? row.tags,
+          ...consentAfter(body, row),
           payload_schema: body.payloadSchema ?? row.payload_schema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,

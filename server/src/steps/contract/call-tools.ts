@@ -72,6 +72,8 @@ export interface CallTools {
   brand: string
   /** With the brand's word, such as `svc-signature`. */
   signatureHeader: string
+  /** The public address of the service, for links in messages. */
+  publicUrl: string
   /** Whether messages keep their content. */
   storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's default. */
