@@ -56,14 +56,23 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
     (await wholeMail(message, server, tools))
   checkEnvelope(mail, tools)
   const pool = await tools.keep(() => open(server, tools))
+  let leave: (() => void) | undefined
   try {
-    const refused = await tools.start(() => pool.send(mail, tools.timeoutMs))
+    // Who waits for a connection is asked about when one is near, not before.
+    leave = await pool.place(tools.timeoutMs)
+    const refused = await tools.start(() => {
+      const sending = pool.send(mail, tools.timeoutMs)
+      leave?.()
+      return sending
+    })
     return {
       providerMessageId: mail.messageId,
       ...(refused.length === 0 ? {} : { refusedRecipients: refused }),
     }
   } catch (error) {
     throw problem(error, server, tools)
+  } finally {
+    leave?.()
   }
 }
 
