@@ -65,8 +65,7 @@ async function play(/** @type {Service} */ { url, key }, /** @type {Scenario} */
     headers: { authorization: `ApiKey ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(scenario.body),
   })
-  /** @type {Answer & { data?: Answer }} */
-  const answer = await response.json().catch(() => ({}))
+  const answer = /** @type {Answer & { data?: Answer }} */ (await response.json().catch(() => ({})))
   const told = answer.data ?? answer
   if (!response.ok) return { ...scenario, failed: [], problem: `${response.status} ${told.message ?? 'no answer'}` }
   return { ...scenario, failed: (told.expectations ?? []).filter(({ holds }) => !holds) }

@@ -86,6 +86,7 @@ const routes = root.addChildren([
     page('/workflows/$workflowId', () => import('./pages/workflows/editor.tsx')),
     page('/contexts/{-$contextKey}', () => import('./pages/contexts/contexts.tsx')),
     page('/subscribers/{-$subscriberId}', () => import('./pages/subscribers/subscribers.tsx')),
+    page('/suppressions/{-$suppressionId}', () => import('./pages/suppressions/suppressions.tsx')),
     page('/topics/{-$topicKey}', () => import('./pages/topics/topics.tsx')),
     page('/layouts', () => import('./pages/layouts/layouts.tsx')),
     page('/layouts/$layoutId', () => import('./pages/layouts/editor.tsx')),

@@ -896,11 +896,6 @@ export const errorTable = {
     message: (p: { id: string; path: string }) =>
       `"${p.id}" is kept in files (${p.path}); change it there, or release it`,
   },
-  workflow_version_not_found: {
-    status: 404,
-    message: (p: { workflowId: string; version: number }) =>
-      `Workflow "${p.workflowId}" has no version ${p.version}, or it is no longer kept`,
-  },
   layout_version_not_found: {
     status: 404,
     message: (p: { layoutId: string; version: number }) =>
@@ -1089,6 +1084,16 @@ export const errorTable = {
   suppression_protected: {
     status: 409,
     message: says('Somebody has complained; to write to this address again, say force=true'),
+  },
+  commercial_critical: {
+    status: 400,
+    message: says('A critical workflow cannot be commercial: people could not refuse it'),
+  },
+  unsubscribe_body: { status: 400, message: says('To unsubscribe, post List-Unsubscribe=One-Click') },
+  link_unknown: { status: 404, message: says('This link is not one of ours') },
+  link_base_unreachable: {
+    status: 400,
+    message: (p: { url: string; reason: string }) => `${p.url} does not lead to this service (${p.reason})`,
   },
   csv_expected: {
     status: 415,

@@ -133,13 +133,13 @@ export async function startService(
     else if (allowLoopbackInDevelopment) log.info('workflows of development environments may call this machine')
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
-    const { dedupDays, storeContent, mailName } = config
+    const { dedupDays, storeContent, mailName, publicUrl } = config
     const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
     parts.add(closeLookups)
     const metrics = new Metrics({ ...database, clock })
     const engine = new Engine({
       ...database,
-      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, mailName, tracing },
+      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, mailName, publicUrl, tracing },
       meter: metrics.engine,
       // Where separate workers run the jobs, accepting a trigger should do as little as possible.
       startsAtOnce: config.role === 'all',

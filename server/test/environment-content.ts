@@ -34,6 +34,8 @@ export const workflow = (identifier: string, changes: Partial<WorkflowRow> = {})
   origin: 'svc-cloud',
   active: true,
   critical: false,
+  message_class: 'transactional',
+  consent_category: null,
   severity: 'none',
   tags: [],
   data: null,

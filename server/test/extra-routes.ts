@@ -32,6 +32,7 @@ export async function serveWith(
     secrets,
     changes,
     http,
+    publicUrl: 'http://localhost',
     brand,
     dedupDays: 30,
     startsAtOnce: false,

@@ -105,7 +105,7 @@ type SendOptions = Pick<LooseRequest, 'body' | 'signal' | 'idempotencyKey' | 'en
 
 async function send(method: string, url: string, options: SendOptions): Promise<unknown> {
   const { body, signal, idempotencyKey } = options
-  const isForm = body instanceof FormData
+  const isForm = body instanceof FormData || body instanceof Blob
   const headers: Record<string, string> = { 'Belfry-Environment': options.environmentId ?? environmentId }
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
@@ -124,6 +124,7 @@ async function send(method: string, url: string, options: SendOptions): Promise<
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
   const answer: unknown = isJson ? JSON.parse(text) : undefined
   if (!response.ok) throw new ApiError(response.status, answer ?? {}, response.headers.get('retry-after'))
+  if (response.headers.get('content-type')?.startsWith('text/csv')) return text
   return answer
 }
 

@@ -7947,6 +7947,59 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the consent settings of an environment */
+  'GET /v2/environments/{environmentId}/consent': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      brand: {
+        name: string | null
+        /** An https address */
+        logoUrl: string | null
+        /** `#rrggbb` */
+        primaryColor: string | null
+        postalAddress: string | null
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl: string | null
+      }
+      /** Whether commercial mail without a link to unsubscribe gets a footer with one */
+      footer: boolean
+    }
+  }
+  /** Change the consent settings of an environment */
+  'PATCH /v2/environments/{environmentId}/consent': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      brand?: {
+        name?: string | null | undefined
+        /** An https address */
+        logoUrl?: string | null | undefined
+        /** `#rrggbb` */
+        primaryColor?: string | null | undefined
+        postalAddress?: string | null | undefined
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl?: string | null | undefined
+      } | null | undefined
+      footer?: boolean | null | undefined
+    }
+    answer: {
+      brand: {
+        name: string | null
+        /** An https address */
+        logoUrl: string | null
+        /** `#rrggbb` */
+        primaryColor: string | null
+        postalAddress: string | null
+        /** An https address without a path that leads to this service; null: the public address of the service */
+        linkBaseUrl: string | null
+      }
+      /** Whether commercial mail without a link to unsubscribe gets a footer with one */
+      footer: boolean
+    }
+  }
   /** Retrieve the doors of an environment */
   'GET /v2/environments/{environmentId}/doors': {
     path: {
@@ -8815,6 +8868,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       isTranslationEnabled?: boolean | null | undefined
       severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       preferences?: {
         user?: {
           all?: {
@@ -8903,6 +8960,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9133,6 +9192,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9409,6 +9470,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       isTranslationEnabled?: boolean | null | undefined
       severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -9425,6 +9490,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9576,7 +9643,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -9590,6 +9657,10 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       validatePayload?: boolean | null | undefined
       isTranslationEnabled?: boolean | null | undefined
+      /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+      messageClass?: 'transactional' | 'commercial' | null | undefined
+      /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+      consentCategory?: string | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -9606,6 +9677,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9791,6 +9864,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10071,6 +10146,8 @@ export interface Operations {
           payloadExample?: Record<string, unknown> | undefined
           isTranslationEnabled: boolean
           severity: 'high' | 'medium' | 'low' | 'none'
+          messageClass: 'transactional' | 'commercial'
+          consentCategory: string | null
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
           /** Always empty: each step has its own issues */
@@ -10247,6 +10324,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -12580,6 +12659,34 @@ export interface Operations {
         problem: string
       }>
     }
+  }
+  /** Ask whether an address leads to this service */
+  'GET /l/whoami': {
+    answer: {
+      service: string
+    }
+  }
+  /** Stand in for the links of a preview */
+  'GET /l/preview': {
+    answer: string
+  }
+  /** Show the page that unsubscribes */
+  'GET /l/u/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      lang?: string | undefined
+    }
+    answer: string
+  }
+  /** Unsubscribe */
+  'POST /l/u/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: string
   }
   /** Verify the address for a provider, before it sends events */
   'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {

@@ -1,6 +1,7 @@
 // The pages of the sidebar, in the order people need them. The palette lists them too.
 import {
   Activity,
+  Ban,
   Bell,
   Boxes,
   CircleUser,
@@ -41,6 +42,7 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
       { to: '/workflows', label: 'Workflows', icon: Workflow, keywords: 'templates notifications' },
       { to: '/activity', label: 'Activity', icon: Activity, keywords: 'runs feed log' },
       { to: '/subscribers', label: 'Subscribers', icon: Contact, keywords: 'users recipients' },
+      { to: '/suppressions', label: 'Suppressions', icon: Ban, keywords: 'bounces complaints unsubscribed consent' },
       { to: '/topics', label: 'Topics', icon: Hash, keywords: 'groups' },
       {
         to: '/inbox',

@@ -280,6 +280,7 @@ CREATE TABLE environments (
   open_to_keys boolean,
   is_protected boolean DEFAULT false NOT NULL,
   is_open_to_automation boolean DEFAULT false NOT NULL,
+  consent jsonb,
   definition_edits text DEFAULT 'warn'::text NOT NULL,
   CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
@@ -1228,6 +1229,8 @@ CREATE TABLE workflows (
   last_published_by text COLLATE "C",
   last_triggered_at timestamp(3) with time zone,
   created_by text COLLATE "C",
+  message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
+  consent_category text COLLATE "C",
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)

@@ -51,6 +51,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** Whether the process that accepts a trigger also runs it. */
   startsAtOnce: boolean
   storeContent: boolean
+  /** For links in messages. */
+  publicUrl: string
   mailName?: string | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
@@ -110,6 +112,7 @@ export class Engine {
         chance: Math.random,
         brand: brand.word,
         storesContent: storeContent,
+        publicUrl: surroundings.publicUrl,
       },
     })
   }

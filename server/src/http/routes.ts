@@ -5,6 +5,8 @@ import { deliveries } from './activity/deliveries.ts'
 import { messages } from './activity/messages.ts'
 import { notifications } from './activity/notifications.ts'
 import { triggerReport } from './activity/trigger-report.ts'
+import { links } from './consent/links.ts'
+import { consentSettings } from './consent/settings.ts'
 import { suppressions } from './consent/suppressions.ts'
 import { layouts } from './content/layouts.ts'
 import { translationFiles } from './content/translation-files.ts'
@@ -90,6 +92,7 @@ export const resources: Resource[] = [
   preferencesV1,
   subscriberData,
   suppressions,
+  links,
   subscriberMessages,
   subscriberNotifications,
   inboxFiles,
@@ -122,6 +125,7 @@ export const resources: Resource[] = [
   environmentPublish,
   publishRequests,
   environmentRetention,
+  consentSettings,
   environmentDoors,
   environmentProtection,
   apiKeys,

@@ -33,6 +33,10 @@ export interface DeliveryEvent {
   attempts?: number
   /** The vendor's own words about it. */
   response?: string
+  /** Whom it is about: a mail can have several recipients. */
+  recipient?: string
+  /** A failure that the vendor calls permanent: the address is dead. */
+  permanent?: true
   /** The event as it came. */
   raw: unknown
 }
@@ -93,17 +97,20 @@ interface Reading {
   externalId?: string | undefined
   attempts?: number | undefined
   response?: string | undefined
+  recipient?: string | undefined
+  permanent?: boolean
 }
 
 /** Empty for an event we do not track or that belongs to no message. */
-export function eventOf(raw: unknown, { id, event, means, at, ...rest }: Reading): DeliveryEvent[] {
+export function eventOf(raw: unknown, { id, event, means, at, permanent = false, ...rest }: Reading): DeliveryEvent[] {
   if (id === undefined || event === undefined || !Object.hasOwn(means, event)) return []
   const status = means[event]
   if (status === undefined) return []
   const date = at === undefined ? undefined : new Date(at)
   const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const isDated = date !== undefined && !Number.isNaN(date.getTime())
-  return [{ providerMessageId: id, status, ...(isDated ? { date } : {}), ...known, raw }]
+  const isPermanent = permanent ? ({ permanent } as const) : {}
+  return [{ providerMessageId: id, status, ...(isDated ? { date } : {}), ...known, ...isPermanent, raw }]
 }
 
 export const hmac = (algorithm: 'sha1' | 'sha256', key: string | Buffer, content: string | Buffer): Buffer =>

@@ -267,6 +267,8 @@ interface Definition<F extends Fields, M extends Message> {
   reserved?: readonly string[]
   /** The vendor drops duplicates with the same key, so a retry is always safe. */
   idempotent?: true
+  /** It cannot set headers of a mail. */
+  takesNoHeaders?: true
   /** Only the service itself creates it: its id is not in the closed set that clients know. */
   unlisted?: true
   send(message: M, credentials: ValuesOf<F>, tools: Tools): Promise<SendResult>

@@ -85,6 +85,21 @@ function decidedBy({ executionDetails }: Job): string | undefined {
   return undefined
 }
 
+/** The entry that held it back, according to the log. */
+function suppressionOf({ executionDetails }: Job): { suppressionId?: string; reason?: string } {
+  const raw = executionDetails.findLast((line) => line.raw?.includes('"suppressionId"'))?.raw
+  return raw ? (JSON.parse(raw) as { suppressionId?: string; reason?: string }) : {}
+}
+
+const suppressionReasons: Record<string, string> = {
+  hard_bounce: ', since mail to them bounced',
+  soft_bounces: ', since mail to them bounced several times',
+  complaint: ', since they complained',
+  unsubscribe: ', since they unsubscribed',
+  stop: ', since they answered STOP',
+}
+const suppressedBecause = (job: Job) => suppressionReasons[suppressionOf(job).reason ?? ''] ?? ''
+
 /** The clause after "because". */
 function clauseOf(job: Job, run: Run, said: Words): string {
   const who = whoOf(run)
@@ -120,6 +135,8 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return 'somebody cancelled the trigger'
     case 'previous_step_failed':
       return 'an earlier step failed'
+    case 'suppressed':
+      return `${who} is on the suppression list${suppressedBecause(job)}`
     case 'subscriber_gone':
       return 'the subscriber or the workflow was deleted'
     case 'missing_email':
@@ -183,6 +200,12 @@ function causeOf(job: Job, run: Run): Cause | undefined {
       return layer === 'workflow' || layer === 'user' || layer === 'tenant'
         ? workflow('Open the workflow’s preferences', { panel: 'preferences' })
         : subscriber('Open the preferences', 'preferences')
+    }
+    case 'suppressed': {
+      const { suppressionId } = suppressionOf(job)
+      return suppressionId === undefined
+        ? undefined
+        : { label: 'Open the entry', to: `/suppressions/${encodeURIComponent(suppressionId)}` }
     }
     case 'outside_schedule':
       return subscriber('Open the schedule', 'preferences')

@@ -28,6 +28,8 @@ const meanings: Record<EventType, string> = {
   'subscriber.updated': 'Changed',
   'subscriber.deleted': 'Deleted',
   'preference.updated': 'A subscriber changed a preference',
+  'suppression.created': 'An address is held back',
+  'suppression.removed': 'An address is written to again',
   'publish.requested': 'Somebody asks for the approval of a publish',
   'publish.approved': 'Approved, and published',
   'publish.declined': 'Declined',
@@ -40,6 +42,7 @@ const groups = [
   { label: 'Workflows', prefix: 'workflow.' },
   { label: 'Subscribers', prefix: 'subscriber.' },
   { label: 'Preferences', prefix: 'preference.' },
+  { label: 'Suppressions', prefix: 'suppression.' },
   { label: 'Publish requests', prefix: 'publish.' },
   { label: 'Audit log', prefix: 'audit.' },
 ]

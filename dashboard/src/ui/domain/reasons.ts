@@ -9,6 +9,7 @@ export const reasonLabels = {
   first_of_digest: 'First event of a digest',
   canceled_by_user: 'Cancelled',
   previous_step_failed: 'An earlier step failed',
+  suppressed: 'On the suppression list',
   subscriber_gone: 'Subscriber or workflow deleted',
   missing_email: 'No email address',
   missing_phone: 'No phone number',

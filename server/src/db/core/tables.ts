@@ -42,8 +42,21 @@ export interface EnvironmentTable {
   definition_edits: Defaulted<DefinitionEdits>
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
+  consent: ColumnType<ConsentChoices | null, string | null | undefined, string | null>
   created_at: Date
   updated_at: Date
+}
+
+/** An environment's consent settings, as far as they were changed. */
+export interface ConsentChoices {
+  brand?: {
+    name?: string | null
+    logoUrl?: string | null
+    primaryColor?: string | null
+    postalAddress?: string | null
+    linkBaseUrl?: string | null
+  }
+  footer?: boolean
 }
 
 /** An environment's own rate limits: requests per second and category. */
@@ -123,6 +136,8 @@ export interface WorkflowTable extends Row {
   origin: Defaulted<string>
   active: Defaulted<boolean>
   critical: Defaulted<boolean>
+  message_class: Defaulted<string>
+  consent_category: Defaulted<string | null>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
   data: NullableJson<Record<string, unknown>>

@@ -3,6 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { type Choices, chooseForWorkflow, chooseGlobally } from '../core/preference-choices.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
+import { endRefusals } from './suppressions.ts'
 import { telling } from './webhook-events.ts'
 
 type PreferenceRow = Selectable<SubscriberPreferenceTable>
@@ -157,7 +158,7 @@ export async function saveGlobalPreference(
     FROM own WHERE p.ctid = own.ctid AND own.channels <> 'null'::jsonb`.execute(tx)
 }
 
-/** Sets the given channels for each of these distinct workflows. The caller has locked them and the subscriber. */
+/** Sets the given channels for each of these distinct workflows; turning one on ends that it was unsubscribed. The caller has locked them and the subscriber. */
 export async function saveWorkflowPreferences(
   tx: Tx,
   owner: PreferenceOwner,
@@ -174,6 +175,10 @@ export async function saveWorkflowPreferences(
     after.filter((row) => !before.includes(row)),
     now,
   )
+  const wanted = said.flatMap(([workflowId, channels]) =>
+    Object.entries(channels).flatMap(([channel, isOn]) => (isOn ? [{ workflowId, channel }] : [])),
+  )
+  await endRefusals(tx, owner, wanted, now)
 }
 
 async function choicesOf(tx: Tx, owner: PreferenceOwner): Promise<PreferenceRow[]> {

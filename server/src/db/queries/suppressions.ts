@@ -1,6 +1,6 @@
 // The suppression list: adds entries in one order with the calls to their addresses, finds and removes them.
 import { CompiledQuery, type Selectable, sql } from 'kysely'
-import { type AddressChannel, hashOfAddress, lockOfHash } from '../core/addresses.ts'
+import { type AddressChannel, comparedAddress, hashOfAddress, lockOfHash } from '../core/addresses.ts'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 import type { SuppressionTable } from '../core/tables.ts'
@@ -137,6 +137,48 @@ export async function removeSuppressions(
     now,
   )
   return removed
+}
+
+/**
+ * A subscriber wants these workflows again, each on a channel: an entry that refuses one is removed, and one that refuses its
+ * category makes an exception for it.
+ */
+export async function endRefusals(
+  tx: Tx,
+  { environmentId, subscriberRowId }: { environmentId: string; subscriberRowId: string },
+  wanted: Array<{ workflowId: string; channel: string }>,
+  now: Date,
+): Promise<void> {
+  if (wanted.length === 0) return
+  const person = await tx
+    .selectFrom('subscribers')
+    .select(['subscriber_id', 'email', 'phone'])
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', subscriberRowId)
+    .executeTakeFirst()
+  if (!person) return
+  const compared = [comparedAddress('email', person.email ?? ''), comparedAddress('sms', person.phone ?? '')]
+  const { rows } = await sql<{ id: string; scope: string; workflow: string }>`
+    SELECT s.id, s.scope, w.identifier AS workflow
+    FROM unnest(${wanted.map(({ workflowId }) => workflowId)}::text[], ${wanted.map(({ channel }) => channel)}::text[])
+      AS g (workflow_id, channel)
+    JOIN workflows w ON w.environment_id = ${environmentId} AND w.id = g.workflow_id
+    JOIN suppressions s ON s.environment_id = ${environmentId} AND s.channel = g.channel AND s.reason = 'unsubscribe'
+      AND (s.address_hash = ANY (${compared.map(hashOfAddress)}::bytea[]) OR s.subscriber_id = ${person.subscriber_id})
+      AND (s.scope = 'workflow' AND s.scope_id = w.identifier OR s.scope = 'category' AND s.scope_id = w.consent_category)`.execute(
+    tx,
+  )
+  const ofWorkflows = rows.filter(({ scope }) => scope === 'workflow').map(({ id }) => id)
+  if (ofWorkflows.length > 0) await removeSuppressions(tx, environmentId, ofWorkflows, now)
+  const ofCategories = rows.filter(({ scope }) => scope === 'category')
+  if (ofCategories.length === 0) return
+  await sql`
+    UPDATE suppressions s SET updated_at = ${now},
+      exceptions = ARRAY(SELECT DISTINCT each FROM unnest(s.exceptions || g.workflows) each ORDER BY 1)
+    FROM (SELECT id, array_agg(workflow) AS workflows
+          FROM unnest(${ofCategories.map(({ id }) => id)}::text[], ${ofCategories.map(({ workflow }) => workflow)}::text[])
+            AS r (id, workflow) GROUP BY id) g
+    WHERE s.environment_id = ${environmentId} AND s.id = g.id`.execute(tx)
 }
 
 export function findSuppression(db: Db | Tx, environmentId: string, id: string): Promise<SuppressionRow | undefined> {

@@ -1,5 +1,6 @@
 // Stores workflows: one row with its steps, and a copy of the whole definition for every version.
 import { type Selectable, sql } from 'kysely'
+import { fail } from '../../errors.ts'
 import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
@@ -75,7 +76,8 @@ export type WorkflowFields = Pick<
   | 'is_translation_enabled'
   | 'preferences'
   | 'user_preferences'
->
+> &
+  Partial<Pick<WorkflowRow, 'message_class' | 'consent_category'>>
 
 /** By identifier, else by internal id. */
 export async function findWorkflow(
@@ -113,6 +115,8 @@ export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
   origin: row.origin,
   active: row.active,
   critical: row.critical,
+  message_class: row.message_class,
+  consent_category: row.consent_category,
   severity: row.severity,
   tags: row.tags,
   data: row.data,
@@ -158,6 +162,8 @@ export async function saveWorkflows(
   workflows: Array<{ id: string; fields: WorkflowFields }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
+  for (const { fields } of workflows)
+    if (fields.critical && fields.message_class === 'commercial') throw fail('commercial_critical')
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
   const rows = (await tx
     .insertInto('workflows')
@@ -282,6 +288,8 @@ const comparedColumns = [
   'origin',
   'active',
   'critical',
+  'message_class',
+  'consent_category',
   'severity',
   'tags',
   'data',

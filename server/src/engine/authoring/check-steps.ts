@@ -48,7 +48,7 @@ export async function checkSteps(surroundings: Surroundings, checked: Checked): 
     const values = step.controlValues ?? {}
     const data = dataFor(access, { workflow, step, values, given: previewPayload, now, isExact: true })
     const task = { workflow, step, values, data }
-    const of = situationFor(task, now)
+    const of = situationFor(task, now, surroundings.linkBase)
     const rows: StepCheck['rows'] = {}
     const holds = isEmptyRule(values.skip) ? true : judge(values.skip, of, '', rows)
     const { error } = await previewHere(surroundings, task, texts)

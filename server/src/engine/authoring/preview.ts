@@ -24,6 +24,8 @@ export interface Surroundings {
   bridge: Bridge
   /** The branding of emails, from `brandingOf`. */
   branding: string
+  /** Where links in messages lead. */
+  linkBase: string
   access: EnvironmentAccess
   now: Date
 }
@@ -102,9 +104,11 @@ type Rendered = Pick<StepPreview, 'preview' | 'error'>
 export const situationFor = (
   { workflow, step, data }: Pick<Task, 'workflow' | 'step' | 'data'>,
   now: Date,
+  linkBase: string,
 ): Situation => {
   const own = stepKinds[step.type as StepType]?.ownVariables?.of(data.steps)
-  return situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
+  const links = { unsubscribe_url: `${linkBase}/l/preview` }
+  return situation({ ...data, ...own, ...links, workflow: workflowVariables(workflow) }, now)
 }
 
 export async function previewHere(
@@ -116,7 +120,7 @@ export async function previewHere(
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
   if (!kind) return { preview: {} }
   const normal = presentable(kind, values)
-  const of = situationFor(task, now)
+  const of = situationFor(task, now, more.linkBase)
   const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
   try {
     const translator = await texts.translator(locale)

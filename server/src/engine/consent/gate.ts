@@ -8,10 +8,10 @@ import { comparedAddress, hashOfAddress, lockOfHash } from '../../db/core/addres
 import { isOutage } from '../../db/core/database.ts'
 import { inTransaction, statement } from '../../db/core/transaction.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
-import type { HeldBack, Passed, Recipients, Sender, SuppressionGate } from '../../steps/contract/suppression.ts'
+import type { Passed, Recipients, Sender, SuppressionGate } from '../../steps/contract/suppression.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
-import { decidingEntry, scopeOf } from './rules.ts'
+import { heldBackBy } from './rules.ts'
 
 const askSuppressions = statement(
   'ask_suppressions',
@@ -100,19 +100,15 @@ function decided(asked: Asked[], answers: Answer[]): Result[] {
       return { address, answers: byPlace.get(place) ?? [] }
     })
     if (own.some((each) => each.answers.some(({ is_busy: isBusy }) => isBusy))) return 'busy'
-    const heldBack = own.flatMap((each) => heldBackBy(each.address, each.answers, call.sender))
+    const heldBack = own.flatMap(({ address, answers: found }) =>
+      heldBackBy(
+        address,
+        found.flatMap(({ entry }) => entry ?? []),
+        call.sender,
+      ),
+    )
     return heldBack.length > 0 ? { heldBack } : { started: started(call) }
   })
-}
-
-function heldBackBy(address: string, answers: Answer[], sender: Sender): HeldBack[] {
-  const entry = decidingEntry(
-    answers.flatMap((answer) => answer.entry ?? []),
-    sender,
-  )
-  if (!entry) return []
-  const { id, reason, created_at: since } = entry
-  return [{ address, suppressionId: id, reason, scope: scopeOf(entry), since: new Date(since) }]
 }
 
 /** Its failure is told to whoever awaits it; until they do, it is not an error of the process. */

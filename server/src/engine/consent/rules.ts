@@ -1,6 +1,6 @@
 // Which entry of the suppression list holds a message back. It does no I/O.
 import type { SuppressionReason, SuppressionRow } from '../../db/queries/suppressions.ts'
-import type { Sender, SuppressionScope } from '../../steps/contract/suppression.ts'
+import type { HeldBack, Sender, SuppressionScope } from '../../steps/contract/suppression.ts'
 
 type Entry = Pick<SuppressionRow, 'reason' | 'scope' | 'scope_id' | 'exceptions'>
 
@@ -52,4 +52,14 @@ export function scopeOf({
   if (scope === 'workflow') return { type: scope, workflowId: of }
   if (scope === 'category') return { type: scope, category: of, except: exceptions }
   return { type: scope === 'commercial' ? scope : 'all' }
+}
+
+type Found = Entry & Pick<SuppressionRow, 'id'> & { created_at: Date | string }
+
+/** The address, if one of the entries about it holds it back. */
+export function heldBackBy(address: string, entries: readonly Found[], sender: Sender): HeldBack[] {
+  const entry = decidingEntry(entries, sender)
+  if (!entry) return []
+  const { id, reason, created_at: since } = entry
+  return [{ address, suppressionId: id, reason, scope: scopeOf(entry), since: new Date(since) }]
 }

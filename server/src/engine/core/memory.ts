@@ -5,6 +5,8 @@ import type { Changes } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { ConsentChoices } from '../../db/core/tables.ts'
+import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
 import { loadTranslations, type TranslatedType } from '../../db/queries/translations.ts'
@@ -93,8 +95,9 @@ export class Memory {
       identifier: string
       remove_branding: boolean
       dns: EnvironmentFacts['dns']
+      consent: ConsentChoices | null
     }>`
-      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns
+      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
@@ -116,6 +119,7 @@ export class Memory {
         .filter(({ isSecret, value }) => isSecret && value.length >= shortestSecret)
         .map(({ value }) => value),
       dns: row.dns,
+      consent: consentOf(row.consent),
       integrations,
       webhooks,
     }
@@ -161,7 +165,11 @@ export class RememberedEnvironment {
       const then = row?.definition as unknown as WorkflowVersion | undefined
       if (!then || !current) return then
       const { preferences, user_preferences, critical } = current
-      return { ...then, preferences, user_preferences, critical }
+      const old = { ...then, preferences, user_preferences, critical }
+      // People can refuse from the moment it is commercial, whatever it was when the run began.
+      if (current.message_class !== 'commercial' || then.message_class === 'commercial') return old
+      const { message_class, consent_category } = current
+      return { ...old, message_class, consent_category }
     })
   }
 

@@ -19,6 +19,8 @@ type Defined = Pick<
   | 'payload_schema'
   | 'is_translation_enabled'
   | 'severity'
+  | 'message_class'
+  | 'consent_category'
   | 'preferences'
   | 'user_preferences'
   | 'steps'
@@ -37,6 +39,8 @@ export function workflowDefinition(row: Defined): Definition {
     ...(isOpen(row.payload_schema) ? {} : { payloadSchema: row.payload_schema }),
     ...(row.is_translation_enabled ? { isTranslationEnabled: true } : {}),
     ...(row.severity === 'none' ? {} : { severity: row.severity }),
+    ...(row.message_class === 'transactional' ? {} : { messageClass: row.message_class }),
+    ...(row.consent_category === null ? {} : { consentCategory: row.consent_category }),
     ...(isEmptyObject(preferences) ? {} : { preferences }),
     steps: row.steps.map(stepDefinition),
   }

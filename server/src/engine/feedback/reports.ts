@@ -1,11 +1,13 @@
 // Delivery reports from providers: written into the log of the step that sent the message, and into the message. A repeated
 // report changes nothing; one about an unknown message is ignored.
 import type pg from 'pg'
+import { comparedAddress } from '../../db/core/addresses.ts'
 import { retryConflicts } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
+import { addSuppressions, type NewSuppression, ofAddress } from '../../db/queries/suppressions.ts'
 import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { storedLine } from '../runs/run.ts'
@@ -99,6 +101,12 @@ function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, e
         now,
         changed.map(({ row }) => row.id),
       ])
+    await addSuppressions(
+      transaction.tx,
+      reporter.environmentId,
+      changed.flatMap(({ refusals }) => refusals),
+      now,
+    )
     await tellAll(
       transaction,
       changed.flatMap((message) => message.toEvents(now)),
@@ -125,6 +133,8 @@ async function lockMessages(
 /** One message and its reports. */
 class Report {
   readonly row: ReportedMessage
+  /** What the reports say about its address. */
+  readonly refusals: NewSuppression[] = []
   readonly #known: Reported[]
   readonly #lines: StoredDetail[] = []
   readonly #told = new Set<EventType>()
@@ -139,7 +149,10 @@ class Report {
     const own = events.filter(({ providerMessageId }) => providerMessageId === this.row.identifier)
     const inOrder = own.sort((one, other) => (one.date ?? now).getTime() - (other.date ?? now).getTime())
     const news = inOrder.filter((event) => this.#note(event, reporter, now))
-    for (const event of news) this.#apply(event, now)
+    for (const event of news) {
+      this.#apply(event, now)
+      this.refusals.push(...this.#refusalIn(event, reporter))
+    }
     return news.length > 0
   }
 
@@ -204,6 +217,19 @@ class Report {
     }
   }
 
+  /** For the suppression list; only about the address that the message went to. */
+  #refusalIn({ status, permanent, recipient }: DeliveryEvent, { integrationId }: Reporter): NewSuppression[] {
+    const { row } = this
+    const said = meaningOf(status, permanent === true)
+    const channel = row.channel === 'email' || row.channel === 'sms' ? row.channel : undefined
+    const own = channel === 'email' ? row.email : row.phone
+    if (!said || !channel || !own) return []
+    const compared = comparedAddress(channel, own)
+    if (recipient !== undefined && comparedAddress(channel, recipient) !== compared) return []
+    const from = { source: 'provider', subscriberId: row.subscriber_id, integrationId, messageId: row.id } as const
+    return [{ channel, ...ofAddress(compared), ...said, ...from }]
+  }
+
   #hasFailedAfter(time: Date): boolean {
     return this.#known.some(
       ({ status, at }) => failures.has(status) && at !== undefined && Date.parse(at) > time.getTime(),
@@ -232,6 +258,12 @@ class Report {
       ...{ first_seen_at, last_seen_at, last_read_at, lines: this.#lines },
     }
   }
+}
+
+function meaningOf(status: EventStatus, isPermanent: boolean): Pick<NewSuppression, 'reason' | 'scope'> | undefined {
+  if (status === 'complaint' || status === 'spam') return { reason: 'complaint', scope: 'all' }
+  if (status === 'unsubscribed') return { reason: 'unsubscribe', scope: 'commercial' }
+  return isPermanent && failures.has(status) ? { reason: 'hard_bounce', scope: 'all' } : undefined
 }
 
 const isSameReport = (one: Reported, other: Reported): boolean =>

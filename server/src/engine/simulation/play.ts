@@ -1,7 +1,9 @@
 // Plays a scenario: the engine's own run machine and steps, with a clock that jumps from one thing to the next, and everything
 // stored kept in memory.
 import type { Logger } from 'pino'
+import { type AddressChannel, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { RequestError } from '../../errors.ts'
 import { noTranslations, translatorFor } from '../../render/translations.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
@@ -10,6 +12,7 @@ import type { Answer, CloseDigest, Group, JoinDigest, Need, PassThrottle, Progre
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
 import { CircuitBreaker } from '../../steps/delivery/circuit-breaker.ts'
 import type { Progress as DestinationProgress } from '../../steps/delivery/dispatch.ts'
+import { heldBackBy } from '../consent/rules.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { type Attachment, splitAttachments } from '../runs/attachments.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from '../runs/call.ts'
@@ -61,6 +64,8 @@ type Due = { run: RunState; position: number; dueAt: number } | { resume(): Prom
 export interface Brand {
   word: string
   signatureHeader: string
+  /** Where links in messages lead. */
+  publicUrl: string
 }
 
 /** The answer, but for what the caller's request adds. */
@@ -193,6 +198,17 @@ class Play {
     return [...(inApp.length > 0 ? inApp : [row(always)]), ...given.map(row)]
   }
 
+  /** What the suppression list says about an address at this moment. */
+  #entriesAbout(channel: AddressChannel, address: string): SuppressionRow[] {
+    const hash = hashOfAddress(comparedAddress(channel, address))
+    return this.#snapshot.suppressions.filter(
+      (entry) =>
+        entry.channel === channel &&
+        hash.equals(entry.address_hash) &&
+        (entry.expires_at === null || entry.expires_at > this.#now),
+    )
+  }
+
   #commonTools(brand: Brand): Omit<CallTools, 'delivery' | 'http'> {
     const { layouts, hasBranding } = this.#snapshot
     const clock = { now: () => this.#now }
@@ -212,14 +228,25 @@ class Play {
       },
       readFiles: async ({ id }, most) => this.#events.get(id)?.files.slice(0, most) ?? [],
       sandbox: { takeFault: async () => undefined, add: async () => undefined },
-      secrets: { decrypt: (stored) => (stored.startsWith('enc:v1:') ? hidden : stored) },
+      secrets: {
+        decrypt: (stored) => (stored.startsWith('enc:v1:') ? hidden : stored),
+        // A link in a simulated message opens nothing.
+        signBriefly: () => Buffer.alloc(16),
+      },
       circuits: new CircuitBreaker({ clock, random: () => 0, elapsed: () => this.#now.getTime(), patienceMs: 0 }),
+      gate: {
+        pass: async (sender, { channel, addresses }, start) => {
+          const heldBack = addresses.flatMap((address) => heldBackBy(address, this.#entriesAbout(channel, address), sender))
+          return heldBack.length > 0 ? { heldBack } : { started: start() }
+        },
+      },
       health: { sent: () => undefined, refused: () => undefined },
       clock,
       chance: ({ run, stepId, destination, call }) =>
         chanceOf([seed, run.transactionId, run.subscriber.subscriber_id, stepId, destination, call].join('/')),
       log: nobodyListens,
       brand: brand.word,
+      publicUrl: brand.publicUrl,
       signatureHeader: brand.signatureHeader,
       storesContent: true,
       layout: async (layoutId) => {

@@ -8,6 +8,7 @@ import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
 import type { SandboxFault } from '../../db/queries/sandbox.ts'
+import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import type { EnvironmentFacts } from '../../steps/contract/step-run.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -161,6 +162,8 @@ export interface Snapshot {
   topics: StoredTopic[]
   tenants: Array<TenantRow & { active: Record<string, boolean | null> }>
   contexts: Array<{ type: string; context_id: string; data: Members }>
+  /** The entries of the suppression list about addresses of these people. */
+  suppressions: SuppressionRow[]
 }
 
 export const limits = {

@@ -1,11 +1,14 @@
 // Reads what a scenario refers to: once, in one read-only snapshot with a time limit, which is given back before anything is
 // computed.
 import { sql } from 'kysely'
+import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import type { RecipientRow } from '../runs/compose.ts'
@@ -61,11 +64,13 @@ class Reading {
     const workflows = [workflow, ...others, ...versions]
     const topics = await this.#topics(workflows)
     const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+    const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
       ...{ workflow, versions, others, topics, layouts },
       translations: await this.#translations(workflows, layouts),
-      subscribers: await this.#subscribers(topics),
+      subscribers,
+      suppressions: await this.#suppressions(subscribers),
       ...(await this.#chats()),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
@@ -90,6 +95,7 @@ class Reading {
         bridgeUrl: access.bridgeUrl,
         env: envOf(access, { showSecrets: false }),
         secretValues: [],
+        consent: consentOf(row.consent),
         dns: row.dns as Snapshot['environment']['dns'],
         integrations: await listIntegrations(this.#tx, id, { onlyActive: true }),
       },
@@ -160,6 +166,24 @@ class Reading {
       FROM subscribers s
       WHERE s.environment_id = ${this.#environmentId}
         AND (s.subscriber_id = ANY (${this.#people()}::text[]) OR s.id = ANY (${rows}::text[]))`)
+  }
+
+  /** What the list says about the addresses of these people, and of those that the scenario makes up. */
+  #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
+    const { inputs, subscribers: invented } = this.#scenario
+    const people: Array<Record<string, unknown>> = [
+      ...subscribers.map(({ email, phone }) => ({ email, phone })),
+      ...invented.map((each) => ({ ...each })),
+      ...this.#requests().flatMap(({ recipients }) => (recipients ?? []).map((each) => ({ ...each }))),
+      ...inputs.flatMap((input) => (input.type === 'subscriber' && 'set' in input ? [{ ...input.set }] : [])),
+    ]
+    const hashes = people.flatMap(({ email, phone }) => [
+      ...(typeof email === 'string' ? [hashOfAddress(comparedAddress('email', email))] : []),
+      ...(typeof phone === 'string' ? [hashOfAddress(comparedAddress('sms', phone))] : []),
+    ])
+    return this.#all<SuppressionRow>(sql`
+      SELECT * FROM suppressions
+      WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
   }
 
   async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {

@@ -287,8 +287,8 @@ export const suppressions: Resource = (app, { db, clock }) => {
       const entries = await suppressionsOf(db, environment.id, about, clock.now())
       const entry = decidingEntry(entries, {
         workflowId,
-        category: null,
-        messageClass: 'transactional',
+        category: workflow?.consent_category ?? null,
+        messageClass: workflow?.message_class === 'commercial' ? 'commercial' : 'transactional',
         isCritical: workflow?.critical ?? false,
       })
       return { suppressed: entry !== undefined, entry: entry ? toSuppression(entry) : null }
@@ -298,7 +298,7 @@ export const suppressions: Resource = (app, { db, clock }) => {
   const findWorkflow = async (environmentId: string, workflowId: string) => {
     const row = await db
       .selectFrom('workflows')
-      .select(['critical'])
+      .select(['critical', 'message_class', 'consent_category'])
       .where('environment_id', '=', environmentId)
       .where('identifier', '=', workflowId)
       .executeTakeFirst()

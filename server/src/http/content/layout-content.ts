@@ -10,7 +10,7 @@ import { Cache } from '../../render/cache.ts'
 import { RenderError } from '../../render/limits.ts'
 import type { ControlIssue } from '../../steps/check/issues.ts'
 import { templateIssues } from '../../steps/check/template-issues.ts'
-import { contextVariables, envVariables, subscriberVariables } from '../../steps/check/variables.ts'
+import { contextVariables, envVariables, linkVariables, subscriberVariables } from '../../steps/check/variables.ts'
 import { objectSchema } from '../../steps/contract/kind.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 
@@ -38,6 +38,7 @@ export function variablesWith(envKeys: string[], body: string | undefined): Json
     content: { type: 'string', description: 'The content of the email' },
     context: contextVariables(used),
     env: envVariables(envKeys),
+    ...linkVariables(['unsubscribe_url']),
   })
 }
 

@@ -13,7 +13,7 @@ import { contentIssues, variablesWith } from '../content/layout-content.ts'
 import { largestContent } from '../content/translations.ts'
 import { supportedLocale } from '../edge/locales.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable } from '../edge/schema.ts'
-import { Maybe, OwnIdentifier, PreferencesInput, type StepInput, workflowFields } from '../workflows/shape.ts'
+import { newWorkflowFields, OwnIdentifier, type StepInput, workflowFields } from '../workflows/shape.ts'
 import { storedValues } from '../workflows/steps.ts'
 import { createdFields, replacedFields, type WorkflowBody } from '../workflows/write.ts'
 
@@ -26,22 +26,14 @@ export interface Problem {
 /** Reports what is wrong with one definition. */
 export type Report = (path: string, message: string) => void
 
-const { steps, name, description, tags, active, validatePayload, payloadSchema, isTranslationEnabled, severity } =
-  workflowFields('PushCommand')
-const { _id: _, ...stepProperties } = steps.items.properties
+const fields = workflowFields('PushCommand')
+const { _id: _, ...stepProperties } = fields.steps.items.properties
 
 /** The body of a creation; files have no ids of steps, and no members that we do not know. */
 const WorkflowDefinition = Body({
   workflowId: OwnIdentifier,
-  name,
-  description: Maybe(description),
-  tags: Maybe(tags),
-  active: Maybe(active),
-  validatePayload: Maybe(validatePayload),
-  payloadSchema: Maybe(payloadSchema),
-  isTranslationEnabled: Maybe(isTranslationEnabled),
-  severity: Maybe(severity),
-  preferences: Maybe(PreferencesInput),
+  name: fields.name,
+  ...newWorkflowFields(fields),
   steps: Type.Array(Body(stepProperties)),
 })
 

@@ -1,5 +1,5 @@
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { insertMessage, insertRun } from '../../../test/activity.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
@@ -427,4 +427,51 @@ test('WhatsApp verifies the address with a GET, if the token is that of the inte
   expect(await ask({ ...asked, 'hub.verify_token': named.identifier }, agreed)).toMatchObject({ status: 401 })
   expect(await ask(asked, id, await server.freshApi())).toMatchObject({ status: 404 })
   expect(await ask(asked, await integrationOf(api))).toMatchObject({ body: { code: 'inbound_events_not_offered' } })
+})
+
+describe('the suppression list is fed by', () => {
+  const listed = async (api: Api) => (await api.get('/v1/suppressions')).body.data
+  const bounce = { event: 'bounce', type: 'bounce', email: 'Ada@example.com', timestamp: 1777630000 }
+
+  test.each([
+    ['a permanent bounce', bounce, { reason: 'hard_bounce', scope: { type: 'all' } }],
+    ['a complaint', { ...bounce, event: 'spamreport' }, { reason: 'complaint', scope: { type: 'all' } }],
+    [
+      'an unsubscription',
+      { ...bounce, event: 'unsubscribe' },
+      { reason: 'unsubscribe', scope: { type: 'commercial' } },
+    ],
+  ])('%s, once', async (_, event, entry) => {
+    const api = await server.freshApi()
+    const integrationId = await integrationOf(api)
+    const { id, identifier } = await sentMessage(api, integrationId, { email: 'ada@example.com' })
+    for (let i = 0; i < 2; i += 1) await report(api, integrationId, [{ ...event, id: identifier, sg_event_id: 'e1' }])
+    expect(await listed(api)).toMatchObject([
+      {
+        ...{ ...entry, channel: 'email', address: 'ada@example.com', source: 'provider' },
+        ...{ subscriberId: 'ada', integrationId, messageId: id },
+      },
+    ])
+  })
+
+  test.each([
+    ['a bounce that passes', { ...bounce, type: 'blocked' }],
+    ['a bounce of somebody else', { ...bounce, email: 'cc@example.com' }],
+    ['a delivery', { ...bounce, event: 'delivered' }],
+  ])('but not by %s', async (_, event) => {
+    const api = await server.freshApi()
+    const integrationId = await integrationOf(api)
+    const { identifier } = await sentMessage(api, integrationId, { email: 'ada@example.com' })
+    await report(api, integrationId, [{ ...event, id: identifier, sg_event_id: 'e1' }])
+    expect(await listed(api)).toEqual([])
+  })
+
+  test('nor by reports on messages that the integration did not send', async () => {
+    const api = await server.freshApi()
+    const [own, other] = [await integrationOf(api), await integrationOf(api)]
+    const { identifier } = await sentMessage(api, own, { email: 'ada@example.com' })
+    await report(api, other, [{ ...bounce, id: identifier, sg_event_id: 'e1' }])
+    await report(api, own, [{ ...bounce, id: 'unknown', sg_event_id: 'e1' }])
+    expect(await listed(api)).toEqual([])
+  })
 })

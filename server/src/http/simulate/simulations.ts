@@ -48,7 +48,7 @@ export const simulations: Resource = (app, services) => {
   app.addHook('onClose', () => threads.close())
   // What is not stored need not be encrypted.
   const reading = { brand, secrets: { encrypt: (clear: string) => clear } }
-  const shownBrand = { word: brand.word, signatureHeader: `${brand.word}-signature` }
+  const shownBrand = { word: brand.word, signatureHeader: `${brand.word}-signature`, publicUrl: config.publicUrl }
 
   app.post(
     '/v1/simulations',

@@ -162,6 +162,8 @@ const newFields = {
   validate_payload: false,
   is_translation_enabled: false,
   user_preferences: null,
+  message_class: 'transactional',
+  consent_category: null,
 }
 
 function stepAfter(

@@ -96,7 +96,7 @@ const Tried = Type.Object({
   }),
 })
 
-export const previews: Resource = (app, { db, clock, secrets, brand, http }) => {
+export const previews: Resource = (app, { db, clock, secrets, brand, http, config }) => {
   const tags = ['Workflows']
   const signatureHeader = `${brand.word}-signature`
   const branding = brandingOf(brand.word)
@@ -126,7 +126,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       // The editor asks while steps are added and removed; a missing one has an empty preview.
       if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
       const shown = await previewStep(
-        { db, bridge, branding, access, now: clock.now() },
+        { db, bridge, branding, linkBase: config.publicUrl, access, now: clock.now() },
         {
           workflow,
           step,
@@ -173,7 +173,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       const access = await findEnvironmentAccess(db, secrets, environmentId)
       if (!access || workflow.origin === 'external') return { steps: [] }
       const steps = await checkSteps(
-        { db, bridge, branding, access, now: clock.now() },
+        { db, bridge, branding, linkBase: config.publicUrl, access, now: clock.now() },
         { workflow, controlValues: controlValues ?? {}, previewPayload: previewPayloadOf(previewPayload) },
       )
       return { steps }

@@ -22,12 +22,14 @@ import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
-import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
+import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
 import { Files, filesOf } from './owned-by-files.ts'
 import { OwnStepFilter, StepFilters } from './step-filter.ts'
 
 export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
+/** May be refused (offers, news), or not. */
+export const messageClasses = ['transactional', 'commercial'] as const
 export const Severity = Enum(['high', 'medium', 'low', 'none'])
 const lengthRules = ['minLength', 'maxLength', 'maxItems', 'uniqueItems']
 
@@ -86,6 +88,14 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
     payloadSchema: FreeObject,
     isTranslationEnabled: Type.Boolean(),
     severity: Severity,
+    messageClass: Enum(messageClasses, {
+      description:
+        'Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional`',
+    }),
+    consentCategory: Type.String({
+      pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+      description: 'Workflows of one category are unsubscribed together. Left out it stays as it is; null: none',
+    }),
     steps: Type.Array(
       Body({
         _id: Maybe(Type.String({ description: 'The id of an existing step, which keeps its `stepId`' })),
@@ -118,6 +128,8 @@ export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => 
   payloadSchema: Maybe(fields.payloadSchema),
   isTranslationEnabled: Maybe(fields.isTranslationEnabled),
   severity: Maybe(fields.severity),
+  messageClass: Maybe(fields.messageClass),
+  consentCategory: Maybe(fields.consentCategory),
   preferences: Maybe(PreferencesInput),
 })
 
@@ -207,6 +219,8 @@ export const Workflow = Type.Object({
   payloadExample: Type.Optional(FreeObject),
   isTranslationEnabled: Type.Boolean(),
   severity: Severity,
+  messageClass: Enum(messageClasses),
+  consentCategory: Nullable(Type.String()),
   origin: Type.String(),
   status: Status,
   issues: Type.Object({}, { description: 'Always empty: each step has its own issues' }),
@@ -230,6 +244,26 @@ export const Workflow = Type.Object({
 
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
   id === null ? {} : { [name]: { _id: id } }
+
+export const shownConsent = ({
+  message_class,
+  consent_category,
+}: Pick<WorkflowRow, 'message_class' | 'consent_category'>) => ({
+  messageClass: message_class === 'commercial' ? ('commercial' as const) : ('transactional' as const),
+  consentCategory: consent_category,
+})
+
+/** What a write leaves out stays as it is, also in a PUT: official clients do not know these members. Null resets. */
+export const consentAfter = (
+  {
+    messageClass,
+    consentCategory,
+  }: { messageClass?: string | null | undefined; consentCategory?: string | null | undefined },
+  row?: Pick<WorkflowRow, 'message_class' | 'consent_category'>,
+): Pick<WorkflowRow, 'message_class' | 'consent_category'> => ({
+  message_class: (messageClass === undefined ? row?.message_class : messageClass) ?? 'transactional',
+  consent_category: consentCategory === undefined ? (row?.consent_category ?? null) : consentCategory,
+})
 
 /** Leaves out empty lists. */
 export function shownIssues(
@@ -333,6 +367,7 @@ export async function showWorkflow(
     ...(row.payload_schema && !isLegacy ? { payloadExample: examplePayload(row.payload_schema, clock.now()) } : {}),
     isTranslationEnabled: row.is_translation_enabled,
     severity: row.severity as Static<typeof Severity>,
+    ...shownConsent(row),
     origin: brand.toWire(row.origin),
     status: statusOf(row, issues),
     issues: {},

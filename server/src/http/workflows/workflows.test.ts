@@ -124,6 +124,8 @@ describe('creating', () => {
       payloadExample: { orderId: '123456', total: 0 },
       isTranslationEnabled: false,
       severity: 'none',
+      messageClass: 'transactional',
+      consentCategory: null,
       origin: 'svc-cloud',
       status: 'ACTIVE',
       issues: {},

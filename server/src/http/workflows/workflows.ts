@@ -29,6 +29,7 @@ import { generalError } from '../edge/validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
 import { BaseVersion, type Expected, refusalOf, staleSave } from './newer-version.ts'
 import {
+  consentAfter,
   identifierProblem,
   Maybe,
   newWorkflowFields,
@@ -287,6 +288,8 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(upsert.payloadSchema),
           isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
           severity: Maybe(upsert.severity),
+          messageClass: Maybe(upsert.messageClass),
+          consentCategory: Maybe(upsert.consentCategory),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow, 201: Workflow },
@@ -319,6 +322,7 @@ export const workflows: Resource = (app, services) => {
           description: body.description ?? row.description,
           active: body.active ?? false,
           severity: body.severity ?? row.severity,
+          ...consentAfter(body, row),
           tags: body.tags ?? row.tags,
           steps: planSteps(given, row.steps, clock.now()),
           payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
@@ -345,7 +349,7 @@ export const workflows: Resource = (app, services) => {
       config: { refusals: [409, 412] },
       schema: {
         tags,
-        summary: 'Change the given fields of a workflow; null changes nothing',
+        summary: 'Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -355,6 +359,8 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(patch.payloadSchema),
           validatePayload: Maybe(patch.validatePayload),
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
+          messageClass: Maybe(patch.messageClass),
+          consentCategory: Maybe(patch.consentCategory),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
@@ -365,7 +371,11 @@ export const workflows: Resource = (app, services) => {
       const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
-      const isEmpty = Object.values(body).every((value) => value === null || value === undefined)
+      const { messageClass, consentCategory, ...others } = body
+      const isEmpty =
+        messageClass === undefined &&
+        consentCategory === undefined &&
+        Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty && headers['if-match'] === undefined)
         return show(await readWorkflow(db, { environmentId: environment.id, workflowId }), reply)
       const saved = await change(
@@ -377,6 +387,7 @@ export const workflows: Resource = (app, services) => {
           name: body.name ?? row.name,
           description: body.description ?? row.description,
           tags: body.tags ?? row.tags,
+          ...consentAfter(body, row),
           payload_schema: body.payloadSchema ?? row.payload_schema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,

@@ -14,7 +14,7 @@ import { fail } from '../../errors.ts'
 import { compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 import { generalError } from '../edge/validation.ts'
-import type { PreferencesInput, Severity, StepInput } from './shape.ts'
+import { consentAfter, type messageClasses, type PreferencesInput, type Severity, type StepInput } from './shape.ts'
 import { planSteps, refuseTooManySteps, storedValues, withLayouts } from './steps.ts'
 
 /** The body of a creation, but for its identifier. */
@@ -28,6 +28,8 @@ export interface WorkflowBody {
   payloadSchema?: JsonSchema | null | undefined
   isTranslationEnabled?: boolean | null | undefined
   severity?: Static<typeof Severity> | null | undefined
+  messageClass?: (typeof messageClasses)[number] | null | undefined
+  consentCategory?: string | null | undefined
   preferences?: Static<typeof PreferencesInput> | null | undefined
 }
 
@@ -143,6 +145,7 @@ function wholeFields(body: WorkflowBody): Omit<WorkflowFields, 'identifier' | 'o
     active: body.active ?? false,
     critical: isCritical({ workflow, user }),
     severity: body.severity ?? 'none',
+    ...consentAfter(body),
     tags: body.tags ?? [],
     payload_schema: body.payloadSchema ?? openPayload,
     validate_payload: body.validatePayload ?? !body.payloadSchema,

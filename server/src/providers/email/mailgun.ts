@@ -115,6 +115,10 @@ export const mailgun = emailProvider({
         externalId: textAt(event, 'id'),
         attempts: Number(textAt(event, 'delivery-status.attempt-no')) || undefined,
         response: textAt(event, 'delivery-status.message') ?? textAt(event, 'delivery-status.description'),
+        recipient: textAt(event, 'recipient'),
+        permanent:
+          textAt(event, 'severity') === 'permanent' &&
+          ['bounce', 'suppress-bounce'].includes(textAt(event, 'reason') ?? ''),
       })
     },
     configure: (webhookUrl, credentials, tools) => configure(webhookUrl, credentials, tools),

@@ -84,6 +84,8 @@ export const mailjet = emailProvider({
           means,
           at: Number(textAt(event, 'time')) * 1000 || undefined,
           response: textAt(event, 'comment') || textAt(event, 'error') || textAt(event, 'smtp_reply'),
+          recipient: textAt(event, 'email'),
+          permanent: textAt(event, 'event') === 'bounce' && at(event, 'hard_bounce') === true,
         }),
       ),
   },

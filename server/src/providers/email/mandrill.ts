@@ -90,6 +90,8 @@ export const mandrill = emailProvider({
           means,
           at: Number(textAt(event, 'ts')) * 1000 || undefined,
           response: textAt(event, 'msg.diag') ?? textAt(event, 'msg.bounce_description'),
+          recipient: textAt(event, 'msg.email'),
+          permanent: textAt(event, 'event') === 'hard_bounce',
         }),
       ),
   },

@@ -17,6 +17,7 @@ export const netcore = emailProvider({
   id: 'netcore',
   name: 'Netcore',
   docs: 'https://emaildocs.netcorecloud.com/reference/send-email',
+  takesNoHeaders: true,
   credentials: { apiKey: secret('API key'), ...mailSender },
   naming: { casing: 'snake' },
 

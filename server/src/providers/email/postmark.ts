@@ -70,9 +70,12 @@ export const postmark = emailProvider({
       eventsIn(body).flatMap((event) =>
         eventOf(event, {
           id: textAt(event, 'MessageID'),
-          event: textAt(event, 'RecordType'),
+          // Somebody who subscribes again is reported by the same name.
+          event: at(event, 'SuppressSending') === false ? undefined : textAt(event, 'RecordType'),
           means,
           response: textAt(event, 'Details') ?? textAt(event, 'Description'),
+          recipient: textAt(event, 'Email') ?? textAt(event, 'Recipient'),
+          permanent: ['HardBounce', 'BadEmailAddress'].includes(textAt(event, 'Type') ?? ''),
         }),
       ),
   },

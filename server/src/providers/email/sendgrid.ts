@@ -25,6 +25,8 @@ const means: Record<string, EventStatus> = {
   blocked: 'blocked',
   dropped: 'dropped',
   delivered: 'delivered',
+  spamreport: 'spam',
+  unsubscribe: 'unsubscribed',
 }
 
 export const sendgrid = emailProvider({
@@ -125,6 +127,9 @@ export const sendgrid = emailProvider({
           externalId: textAt(event, 'sg_event_id'),
           attempts: Number(textAt(event, 'attempt')) || undefined,
           response: textAt(event, 'response') ?? textAt(event, 'reason'),
+          recipient: textAt(event, 'email'),
+          // The other type, `blocked`, passes.
+          permanent: textAt(event, 'event') === 'bounce' && textAt(event, 'type') === 'bounce',
         }),
       ),
     configure: (webhookUrl, { apiKey, region }, tools) => configure(webhookUrl, baseOf(region), bearer(apiKey), tools),
@@ -169,7 +174,8 @@ async function configure(
   const { json } = await ask(`${settings}/all`, { headers })
   // Configuring twice must not report every event twice.
   const existing = eventsIn(at(json, 'webhooks')).find((webhook) => textAt(webhook, 'url') === url)
-  const events = { delivered: true, open: true, click: true, bounce: true, dropped: true }
+  const reported = { delivered: true, open: true, click: true, bounce: true, dropped: true }
+  const events = { ...reported, spam_report: true, unsubscribe: true }
   const webhook = existing ?? (await ask(settings, { headers, json: { enabled: true, url, ...events } })).json
   const id = encodeURIComponent(textAt(webhook, 'id') ?? '')
   const signed = await ask(`${settings}/signed/${id}`, { method: 'PATCH', headers, json: { enabled: true } })

@@ -89,6 +89,8 @@ export const sendinblue = emailProvider({
           means,
           at: Number(textAt(event, 'ts_epoch')) || Number(textAt(event, 'ts_event')) * 1000 || textAt(event, 'date'),
           response: textAt(event, 'reason'),
+          recipient: textAt(event, 'email'),
+          permanent: ['hardBounce', 'invalidEmail'].includes(name ? inCase(name, 'camel') : ''),
         })
       }),
   },

@@ -81,6 +81,9 @@ export async function snsEvents({ body }: InboundRequest, { ask }: Tools): Promi
       textAt(details, 'smtpResponse') ??
       textAt(details, 'bouncedRecipients.0.diagnosticCode') ??
       textAt(details, 'reason'),
+    recipient:
+      textAt(details, 'bouncedRecipients.0.emailAddress') ?? textAt(details, 'complainedRecipients.0.emailAddress'),
+    permanent: name === 'Bounce' && textAt(details, 'bounceType') === 'Permanent',
   })
 }
 

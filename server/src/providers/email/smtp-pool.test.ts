@@ -514,3 +514,29 @@ test('a mail that times out in the queue cannot have arrived; one in flight may 
   await pool.send(mailOf(3), longMs)
   expect(script.mails).toEqual([0, 1, 3].map(textOf))
 })
+
+describe('a place in the queue', () => {
+  test('is given when a connection is near, in order, and to as many as there are connections', async () => {
+    const pool = poolOf({ sessions: 2 })
+    const first = await pool.place(longMs)
+    await pool.place(longMs)
+    const given: string[] = []
+    const third = pool.place(longMs).then(() => given.push('third'))
+    const fourth = pool.place(longMs).then(() => given.push('fourth'))
+    await pool.send(mailOf(1), longMs)
+    expect(given).toEqual([])
+    first()
+    first()
+    await third
+    expect(given).toEqual(['third'])
+    expect(await Promise.race([fourth, new Promise((resolve) => setImmediate(resolve, 'waits'))])).toBe('waits')
+  })
+
+  test('is waited for no longer than the timeout, and the mail cannot have arrived', async () => {
+    const pool = poolOf()
+    const leave = await pool.place(longMs)
+    expect(await failureOf(pool.place(1))).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
+    leave()
+    await pool.place(longMs)
+  })
+})

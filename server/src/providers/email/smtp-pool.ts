@@ -34,6 +34,9 @@ export class SmtpPool {
   #sessions = 0
   #opening = 0
   #limit: { sessions: number; until: number } | undefined
+  /** Places in the queue that were given to mails about to be sent. */
+  #reserved = 0
+  readonly #wantPlace: Array<() => void> = []
   #isClosed = false
 
   constructor(options: Options) {
@@ -71,6 +74,45 @@ export class SmtpPool {
     })
   }
 
+  /**
+   * Waits until a mail would be next on its connection: its commands follow the text of the mail before. Whoever decides then
+   * whether to send it, decides at the last moment.
+   * @returns gives the place back; to be called when the mail is sent, or is not sent after all
+   */
+  async place(timeoutMs: number): Promise<() => void> {
+    if (!this.#hasPlace) {
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          this.#wantPlace.splice(this.#wantPlace.indexOf(take), 1)
+          reject(
+            new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived: false }),
+          )
+        }, timeoutMs)
+        const take = () => {
+          clearTimeout(timer)
+          this.#reserved += 1
+          resolve()
+        }
+        this.#wantPlace.push(take)
+      })
+    } else this.#reserved += 1
+    let isGiven = true
+    return () => {
+      if (!isGiven) return
+      isGiven = false
+      this.#reserved -= 1
+      this.#offerPlaces()
+    }
+  }
+
+  get #hasPlace(): boolean {
+    return this.#queue.length + this.#reserved < this.#options.mostSessions
+  }
+
+  #offerPlaces(): void {
+    while (this.#wantPlace.length > 0 && this.#hasPlace) this.#wantPlace.shift()?.()
+  }
+
   /** Connections in use close after their current mail. */
   close(): void {
     this.#isClosed = true
@@ -82,8 +124,10 @@ export class SmtpPool {
     const mayHaveArrived = session?.mayHave(mail) ?? false
     waiting.reject(new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived }))
     const place = this.#queue.indexOf(waiting)
-    if (place >= 0) this.#queue.splice(place, 1)
-    else session?.destroy()
+    if (place >= 0) {
+      this.#queue.splice(place, 1)
+      this.#offerPlaces()
+    } else session?.destroy()
   }
 
   #grow(): void {
@@ -118,7 +162,10 @@ export class SmtpPool {
     this.#sessions -= 1
     // Beside others it may be one too many; without others, no mail can be sent.
     if (others > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + limitMs }
-    else if (this.#sessions === 0) for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+    else if (this.#sessions === 0) {
+      for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+      this.#offerPlaces()
+    }
   }
 
   async #serve(session: SmtpSession): Promise<void> {
@@ -126,11 +173,11 @@ export class SmtpPool {
     /** The mail whose commands the server has already, if any. */
     const begun: Waiting[] = []
     const following = () => {
-      if (session.mails + 1 < mostMails) begun.push(...this.#queue.splice(0, 1))
+      if (session.mails + 1 < mostMails) begun.push(...this.#next())
       return begun[0]?.mail
     }
     while (!session.isOver && session.mails < mostMails) {
-      const current = begun.pop() ?? this.#queue.shift() ?? (await this.#nextFor(session))
+      const current = begun.pop() ?? this.#next()[0] ?? (await this.#nextFor(session))
       if (!current) break
       current.session = session
       const mailsBefore = session.mails
@@ -148,6 +195,13 @@ export class SmtpPool {
     }
     for (const waiting of begun) this.#takeBack(waiting)
     session.quit()
+  }
+
+  /** The first in the queue, if any. */
+  #next(): Waiting[] {
+    const first = this.#queue.splice(0, 1)
+    if (first.length > 0) this.#offerPlaces()
+    return first
   }
 
   #takeBack(waiting: Waiting): void {

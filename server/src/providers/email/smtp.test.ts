@@ -231,6 +231,17 @@ describe('a mail over SMTP', () => {
     expect(headersOf(received[0]?.raw ?? '')).toMatch(/DKIM-Signature: v=1; a=rsa-sha256; .*d=acme\.example;.* s=mail;/)
     expect(received[1]?.raw).not.toContain('DKIM-Signature')
     expect(isSigned(received[0]?.raw ?? '', publicKey)).toBe(true)
+    const headers = {
+      'List-Unsubscribe': '<https://acme.example/u>',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    }
+    await send({ ...address, ...dkim }, { headers })
+    const commercial = received[2]?.raw ?? ''
+    expect(isSigned(commercial, publicKey)).toBe(true)
+    for (const name of Object.keys(headers)) {
+      expect(commercial.match(new RegExp(`^${name}: `, 'gm'))).toHaveLength(1)
+      expect(headersOf(commercial)).toMatch(new RegExp(`h=[^;]*\\b${name.toLowerCase()}(:|;)`, 'i'))
+    }
     expect(isSigned(received[0]?.raw.replace('Hello', 'Hullo') ?? '', publicKey)).toBe(false)
     expect(isSigned(received[0]?.raw.replace('Hi', 'Ho') ?? '', publicKey)).toBe(false)
   })

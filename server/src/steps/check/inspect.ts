@@ -9,7 +9,7 @@ import { type ControlIssues, controlIssues } from './issues.ts'
 import { type Path, pathsIn, stepTemplates } from './templates.ts'
 import { stepVariables } from './variables.ts'
 
-type Steps = Pick<WorkflowRow, 'steps' | 'payload_schema'>
+type Steps = Pick<WorkflowRow, 'steps' | 'payload_schema'> & Partial<Pick<WorkflowRow, 'critical'>>
 
 /** Everything that a workflow's templates and conditions read. */
 export const usedPaths = ({ steps }: Pick<Steps, 'steps'>): Path[] =>
@@ -20,9 +20,13 @@ export const usedPaths = ({ steps }: Pick<Steps, 'steps'>): Path[] =>
 
 /** The variables each step can use. */
 export function variablesOfSteps(workflow: Steps, envKeys: readonly string[]): JsonSchema[] {
-  const { steps, payload_schema: payloadSchema } = workflow
+  const { steps, payload_schema: payloadSchema, critical } = workflow
   const used = usedPaths(workflow)
-  return steps.map((_, i) => stepVariables({ previous: steps.slice(0, i), payloadSchema, used, envKeys }))
+  return steps.map(({ type }, i) => {
+    // Nobody can refuse what is critical.
+    const links = critical ? [] : (stepKinds[type as StepType]?.links ?? [])
+    return stepVariables({ previous: steps.slice(0, i), payloadSchema, used, envKeys, links })
+  })
 }
 
 // About 1,500 workflows.

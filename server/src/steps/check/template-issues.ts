@@ -55,10 +55,15 @@ function variableIssue(
   references: JsonSchema | null,
 ): TemplateIssue | undefined {
   const [root, ...rest] = segments
+  if (rest.length === 0 && isLink(root, schema)) return undefined
   if (rest.length === 0) return illegal(text, `Variable "${text}" invalid or missing namespace`)
   if (typeof root === 'string' && root.toLowerCase() === 't') return undefined
   return allows(schema, segments, references) ? undefined : illegal(text, `Variable "${text}" is not supported`)
 }
+
+/** A text that stands alone, without a namespace. */
+const isLink = (root: unknown, { properties = {} }: JsonSchema): boolean =>
+  typeof root === 'string' && (properties as Record<string, JsonSchema>)[root]?.type === 'string'
 
 function filterIssue({ name, isKnown, args, input }: TemplateFilter): TemplateIssue | undefined {
   const variableName = input ?? name

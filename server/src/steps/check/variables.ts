@@ -34,9 +34,11 @@ export interface VariableSources {
   used: readonly Path[]
   /** The environment variables that have a value here. */
   envKeys: readonly string[]
+  /** The links that it can show. */
+  links?: readonly string[]
 }
 
-export function stepVariables({ previous, payloadSchema, used, envKeys }: VariableSources): JsonSchema {
+export function stepVariables({ previous, payloadSchema, used, envKeys, links = [] }: VariableSources): JsonSchema {
   return objectSchema({
     workflow,
     subscriber: subscriberVariables(used),
@@ -46,8 +48,13 @@ export function stepVariables({ previous, payloadSchema, used, envKeys }: Variab
     payload: payloadSchema ?? payloadVariables(used),
     context: contextVariables(used),
     env: envVariables(envKeys),
+    ...linkVariables(links),
   })
 }
+
+/** Addresses that stand alone, such as `unsubscribe_url`. */
+export const linkVariables = (names: readonly string[]): Record<string, JsonSchema> =>
+  Object.fromEntries(names.map((name) => [name, text]))
 
 function resultOf({ type, controlValues }: PreviousStep, payloadSchema: JsonSchema | undefined): JsonSchema {
   return stepKinds[type as StepType]?.resultSchema(controlValues ?? {}, payloadSchema) ?? openObject

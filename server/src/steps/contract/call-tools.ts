@@ -112,7 +112,7 @@ export interface ChanceOf {
 }
 
 export interface CallTools extends StepPorts {
-  secrets: Pick<Secrets, 'decrypt'>
+  secrets: Pick<Secrets, 'decrypt' | 'signBriefly'>
   http: Pick<HttpClient, 'exchange' | 'post'>
   delivery: Pick<Delivery, 'send'>
   circuits: Circuits
@@ -127,6 +127,8 @@ export interface CallTools extends StepPorts {
   brand: string
   /** With the brand's word, such as `svc-signature`. */
   signatureHeader: string
+  /** The public address of the service, for links in messages. */
+  publicUrl: string
   /** Whether messages keep their content. */
   storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's default. */

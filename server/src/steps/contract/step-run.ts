@@ -2,6 +2,7 @@
 
 import type { Signing } from '../../db/core/signing.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
+import type { ConsentSettings } from '../../db/queries/consent.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { EventType } from '../../db/queries/webhook-events.ts'
@@ -57,6 +58,9 @@ export interface WorkflowFacts {
   tags: string[]
   severity: string
   origin: string
+  /** Versions stored before there were classes have none: transactional. */
+  message_class?: string
+  consent_category?: string | null
 }
 
 export interface EnvironmentFacts {
@@ -72,6 +76,7 @@ export interface EnvironmentFacts {
   secretValues: string[]
   /** Where replies to emails arrive, as far as that is set up. */
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
+  consent: ConsentSettings
   /** Only active ones. */
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */

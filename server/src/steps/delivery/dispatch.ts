@@ -10,6 +10,7 @@ import { type Detail, detail, type Reason, type StepOutcome } from '../contract/
 import type { StepRun } from '../contract/step-run.ts'
 import type { HeldBack, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
+import { isCommercial } from './consent-links.ts'
 import { openIntegration, selected } from './integration-choice.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
 import { recipientsOf, withoutRecipients } from './recipients.ts'
@@ -495,8 +496,8 @@ function rawOf({ message, code, status, host, exchange }: DeliveryError) {
 const senderOf = ({ run }: StepRun): Sender => ({
   environmentId: run.environment.id,
   workflowId: run.workflow.identifier,
-  category: null,
-  messageClass: 'transactional',
+  category: run.workflow.consent_category ?? null,
+  messageClass: isCommercial(run) ? 'commercial' : 'transactional',
   isCritical: run.critical,
 })
 

@@ -1,11 +1,13 @@
 // The email step: its settings, and how an email is composed and sent.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { isOneAddress } from '../../providers/email/mail.ts'
+import { deliveryProvider } from '../../providers/index.ts'
 import type { Attachment, EmailMessage } from '../../providers/provider.ts'
 import { type Data, isPlain } from '../../providers/provider-data.ts'
 import { documentToHtml } from '../../render/block-liquid.ts'
 import { readDocument } from '../../render/blocks.ts'
 import { brandingOf } from '../../render/branding.ts'
+import { consentLanguage, consentTexts } from '../../render/consent-texts.ts'
 import {
   type EmailLayout,
   headerText,
@@ -15,7 +17,9 @@ import {
   renderHeader,
   withPreheader,
 } from '../../render/email.ts'
+import { footerText, withFooter } from '../../render/footer.ts'
 import { RenderError } from '../../render/limits.ts'
+import type { Situation } from '../../render/liquid.ts'
 import { plainText } from '../../render/plain-text.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import {
@@ -30,6 +34,14 @@ import {
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import {
+  isCommercial,
+  isOneClick,
+  linkBaseOf,
+  linkedSituation,
+  unsubscribeHeaders,
+  unsubscribeUrl,
+} from '../delivery/consent-links.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
@@ -98,6 +110,7 @@ export const email: StepKind = {
     return { ...values, body: values.editorType === 'block' && !isDocument(body) ? '' : body }
   },
   usesLayout: true,
+  links: ['unsubscribe_url'],
 
   preview({ subject, body, disableOutputSanitization }, { of, translator, layout, branding }) {
     const template = { subject: asText(subject), body: asText(body), layout, branding }
@@ -120,7 +133,11 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (!first) return noIntegration(of, channel)
   const id = messageIdFor(of.job.id, channel)
   const about = { providerId: first.provider_id, messageId: id }
-  const to = recipientsOf(of)
+  const wanted = recipientsOf(of)
+  const isRefusable = isCommercial(of.run)
+  // One mail, one person: a link to unsubscribe speaks for one address.
+  const to = isRefusable ? wanted.slice(0, 1) : wanted
+  const addressed = { channel, messageId: id, address: to[0] } as const
   const details: Detail[] = [...openingDetails(of), selected(first, of, tools.brand)]
   const row = (
     state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
@@ -153,10 +170,15 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   details.push(...replyDetails)
   let content: RenderedEmail
   try {
-    content = render(of, tools, layout)
+    content = render(of, tools, layout, linkedSituation(of, tools, addressed))
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return failed('content_failed', error.message, [detail('content_failed', { error: error.message })])
+  }
+  const refusing = isRefusable ? refusingOf(of, tools, addressed) : undefined
+  if (refusing) {
+    content = refusing.footed(content)
+    details.push(...refusing.details(first, wanted.length))
   }
   details.push(detail('message_created', undefined, about))
   if (to.length === 0)
@@ -192,7 +214,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       messageId: id,
       integrations,
       message: (integration, attempt) =>
-        composed(of, tools, integration, { id, attempt, to, content, replyTo, attachments }),
+        composed(of, tools, integration, { id, attempt, to, content, replyTo, attachments, refusing }),
     },
   ])
   return deliveryOutcome(report, {
@@ -230,7 +252,7 @@ async function layoutOf(of: StepRun, tools: CallTools): Promise<ChosenLayout | s
   return { name: found.name, layoutId: found.identifier, body: found.content.email.body, translator }
 }
 
-function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): RenderedEmail {
+function render(of: StepRun, tools: CallTools, layout: EmailLayout | null, linked: Situation): RenderedEmail {
   const { values } = of
   const from = isPlain(values.from) ? (values.from as { email?: string; name?: string }) : undefined
   const template = { subject: asText(values.subject), body: asText(values.body), ...(from ? { from } : {}) }
@@ -243,7 +265,7 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
       disableOutputSanitization: values.disableOutputSanitization === true,
       ...template,
     },
-    situationOf(of),
+    linked,
     of.run.translator,
   )
 }
@@ -303,6 +325,41 @@ interface Parts {
   content: RenderedEmail
   replyTo: string | undefined
   attachments: Attachment[]
+  refusing: Refusing | undefined
+}
+
+/** What commercial mail gets. */
+interface Refusing {
+  headers(given: Record<string, string>): Record<string, string>
+  /** With the footer, unless it has a link of ours or the environment wants none. */
+  footed<Content extends { html: string; text?: string }>(content: Content): Content
+  details(first: IntegrationRow, wanted: number): Detail[]
+}
+
+function refusingOf(of: StepRun, tools: CallTools, addressed: Parameters<typeof unsubscribeUrl>[2]): Refusing {
+  const { run } = of
+  const { brand, footer: hasFooter } = run.environment.consent
+  const url = unsubscribeUrl(of, tools, addressed)
+  const linkStart = `${linkBaseOf(of, tools)}/l/u/`
+  const texts = consentTexts[consentLanguage(run.subscriber.locale)]
+  const footer = { ...brand, unsubscribe: { words: texts.unsubscribe, url } }
+  return {
+    headers: (given) => unsubscribeHeaders(url, given),
+    footed(content) {
+      if (!hasFooter || content.html.includes(`"${linkStart}`) || content.html.includes(`'${linkStart}`)) return content
+      const text = content.text === undefined ? {} : { text: content.text + footerText(footer) }
+      return { ...content, html: withFooter(content.html, footer), ...text }
+    },
+    details(first, wanted) {
+      const overrides = objectIn(run.event.overrides.email)
+      const others = wanted - 1 + textsIn(overrides.cc).length + textsIn(overrides.bcc).length
+      return [
+        ...(others > 0 ? [detail('one_person')] : []),
+        ...(isOneClick(url) ? [] : [detail('one_click_needs_https')]),
+        ...(deliveryProvider(first.provider_id)?.takesNoHeaders ? [detail('no_unsubscribe_header')] : []),
+      ]
+    },
+  }
 }
 
 /** The trigger comes first, then the step, then the integration. */
@@ -310,7 +367,7 @@ function composed(
   of: StepRun,
   tools: CallTools,
   integration: IntegrationRow,
-  { content, replyTo: answerTo, ...parts }: Parts,
+  { content, replyTo: answerTo, refusing, ...parts }: Parts,
 ): EmailMessage {
   const { run } = of
   const { provider_id: providerId } = integration
@@ -319,20 +376,22 @@ function composed(
   const senderName = textIn(overrides.senderName) ?? textIn(content.from?.name) ?? textIn(credentials.senderName)
   const replyTo = textIn(overrides.replyTo) ?? content.replyTo ?? answerTo
   const ipPoolName = textIn(overrides.ipPoolName) ?? textIn(credentials.ipPoolName)
-  const html = textIn(overrides.html) ?? textIn(overrides.text) ?? content.html
-  const text = textIn(overrides.text) ?? (html === content.html ? content.text : plainText(html))
+  const said = textIn(overrides.html) ?? textIn(overrides.text)
+  const own = said === undefined ? content : { html: said, text: textIn(overrides.text) ?? plainText(said) }
+  const { html, text } = said === undefined ? own : (refusing?.footed(own) ?? own)
+  const headers = headersIn(overrides.headers)
   return {
     channel,
     ...parts,
     from: senderOf(integration, textIn(overrides.from) ?? textIn(content.from?.email) ?? textIn(credentials.from)),
     ...(senderName === undefined ? {} : { senderName }),
     ...(replyTo === undefined ? {} : { replyTo }),
-    cc: textsIn(overrides.cc),
-    bcc: textsIn(overrides.bcc),
+    cc: refusing ? [] : textsIn(overrides.cc),
+    bcc: refusing ? [] : textsIn(overrides.bcc),
     subject: textIn(overrides.subject) ?? content.subject,
     html,
     text,
-    headers: headersIn(overrides.headers),
+    headers: { ...headers, ...refusing?.headers(headers) },
     ...(ipPoolName === undefined ? {} : { ipPoolName }),
     details: {
       transactionId: run.transactionId,

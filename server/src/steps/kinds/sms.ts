@@ -3,7 +3,8 @@ import { renderSms } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { detail, type StepOutcome } from '../contract/outcome.ts'
-import { type StepRun, situationOf } from '../contract/step-run.ts'
+import type { StepRun } from '../contract/step-run.ts'
+import { linkedSituation } from '../delivery/consent-links.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
@@ -21,18 +22,24 @@ import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'sms'
 
-export const sms = textStep({ type: channel, fields: { body: 'SMS_BODY' }, render: renderSms, call })
+export const sms = textStep({
+  type: channel,
+  fields: { body: 'SMS_BODY' },
+  render: renderSms,
+  call,
+  links: ['unsubscribe_url'],
+})
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
+  const id = messageIdFor(of.job.id, channel)
+  const phone = phoneOf(of)
   const { body } = of.isRendered
     ? { body: textFrom(of.values.body) }
-    : renderSms(of.values, situationOf(of), run.translator)
+    : renderSms(of.values, linkedSituation(of, tools, { channel, messageId: id, address: phone }), run.translator)
   const integrations = integrationsFor(of, channel)
   const [first] = integrations
   if (!first) return noIntegration(of, channel)
-  const id = messageIdFor(of.job.id, channel)
-  const phone = phoneOf(of)
   const row = (state: Pick<NewMessage, 'status'> & Partial<NewMessage>): NewMessage => ({
     id,
     channel,

@@ -17,13 +17,15 @@ interface TextStep {
   fields: Record<string, string>
   render: typeof renderSms | typeof renderPush
   call: NonNullable<StepKind['call']>
+  links?: readonly string[]
 }
 
-export function textStep({ type, fields, render, call }: TextStep): StepKind {
+export function textStep({ type, fields, render, call, links = [] }: TextStep): StepKind {
   const names = Object.keys(fields)
   return {
     type,
     channel: type,
+    links,
     obeysSchedule: true,
     call,
     dataSchema: objectSchema({ skip, ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }, names),

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
+
+const { server, open } = useDashboard()
+
+test('an address is added, found, shown on its run, and removed', async () => {
+  const { development } = await server.freshOrganization()
+  const { page } = await open({ api: development, role: 'admin', path: '/suppressions' })
+  await page.getByRole('heading', { name: 'Nobody is held back' }).waitFor()
+  await page.getByText('Hard bounces, complaints and unsubscriptions appear here.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+
+  await page.locator('body').press('c')
+  const dialog = page.getByRole('dialog', { name: 'Add an address' })
+  await dialog.getByLabel('Address').fill('nobody')
+  await dialog.getByRole('button', { name: 'Add address' }).click()
+  await dialog.getByText('"nobody" is no address for email').waitFor()
+  await dialog.getByLabel('Address').fill('Ada@example.com')
+  await dialog.getByLabel('Note').fill('By phone')
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Add address' }).click()
+  await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  await development.post('/v1/suppressions', { channel: 'sms', address: '+14155550123', reason: 'stop' })
+  await takeScreenshots(page, 'suppressions')
+
+  const addresses = () =>
+    page.getByRole('table', { name: 'Suppressions' }).locator('tbody td:first-child').allTextContents()
+  await page.getByRole('searchbox', { name: 'Search by address' }).fill('ADA@example.com')
+  await expect.poll(addresses).toEqual(['ada@example.com'])
+  await page.reload()
+  await expect.poll(addresses).toEqual(['ada@example.com'])
+
+  const steps = [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }]
+  await development.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps })
+  const to = { subscriberId: 'ada', email: 'ada@example.com' }
+  await development.post('/v1/events/trigger', { name: 'news', to, transactionId: 'held' })
+  await server.drain()
+  const [run] = (await development.get('/v1/notifications?transactionId=held')).body.data
+  await page.goto(`${server.url}/activity/${run._id}`)
+  await page
+    .getByText(/is on the suppression list/)
+    .first()
+    .waitFor()
+  await page.getByRole('link', { name: 'Open the entry' }).first().click()
+  const sheet = page.getByRole('dialog', { name: 'ada@example.com' })
+  await sheet.getByText('By phone').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'suppression')
+  await sheet.getByRole('button', { name: 'Remove entry' }).click()
+  await page.getByRole('button', { name: 'Remove entry' }).last().click()
+  await expect.poll(addresses).toEqual(['+14155550123'])
+})
+
+test('a file is imported with a report, and the list exported', async () => {
+  const { development } = await server.freshOrganization()
+  const { page } = await open({ api: development, role: 'admin', path: '/suppressions?import=true' })
+  const dialog = page.getByRole('dialog', { name: 'Import addresses' })
+  await dialog.getByLabel('File to import').setInputFiles({
+    ...{ name: 'list.csv', mimeType: 'text/csv' },
+    buffer: Buffer.from('address\nada@example.com\nnobody\n'),
+  })
+  await dialog.getByText('1 added, 0 there before, 1 rejected').waitFor()
+  await dialog.getByText('Line 3: "nobody" is no address for email').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ])
+  expect(await readFile(await file.path(), 'utf8')).toMatch(/^channel,address,.*\r\nemail,ada@example\.com,manual,all,/)
+})
+
+test('viewers see the list, and change nothing', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v1/suppressions', { channel: 'email', address: 'ada@example.com' })
+  const { page } = await open({ api: development, role: 'viewer', path: '/suppressions' })
+  await page.getByRole('link', { name: 'ada@example.com' }).click()
+  await page.getByRole('dialog', { name: 'ada@example.com' }).getByText('Added by hand').first().waitFor()
+  for (const name of ['Add an address', 'Import', 'Export', 'Remove entry'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0)
+})

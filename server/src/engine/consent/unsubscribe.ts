@@ -1,0 +1,136 @@
+// What a link in a message does: its address says no to a workflow, or to all workflows of a category; and takes that back.
+import { sql } from 'kysely'
+import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
+import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
+import type { Link } from '../../db/core/link-tokens.ts'
+import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
+import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
+
+interface Known {
+  /** If they still have the address: a stranger who got the mail by mistake does not speak for them. */
+  subscriber: Pick<SubscriberRow, 'id' | 'subscriber_id'> | undefined
+  /** Undefined once no row has it any more. */
+  address: string | null
+  /** The identifier of the workflow, which may be gone. */
+  workflow: string | undefined
+  /** Of the message; undefined if it had some and is no longer kept. */
+  contextKeys: string[] | undefined
+}
+
+/** One transaction: the entry, the preferences, and the events of both. Again, it changes nothing. */
+export function unsubscribe(db: Db, link: Link, source: SuppressionSource, now: Date): Promise<void> {
+  return retryConflicts(() =>
+    db.transaction().execute(async (tx) => {
+      const known = await lookUp(tx, link)
+      const scope = scopeOf(link, known)
+      if (!scope) return
+      const { subscriber, address } = known
+      await addSuppressions(
+        tx,
+        link.environmentId,
+        [
+          {
+            ...{ channel: link.channel, address, addressHash: link.addressHash, reason: 'unsubscribe', source },
+            ...{ scope: scope.type, scopeId: scope.id, messageId: link.messageId },
+            subscriberId: subscriber?.subscriber_id ?? null,
+          },
+        ],
+        now,
+      )
+      await choose(tx, link, known, { isOn: false, now })
+    }),
+  )
+}
+
+/** Takes back this entry only, and the choice that came with it. */
+export function resubscribe(db: Db, link: Link, now: Date): Promise<void> {
+  return retryConflicts(() =>
+    db.transaction().execute(async (tx) => {
+      const known = await lookUp(tx, link)
+      const scope = scopeOf(link, known)
+      if (!scope) return
+      const rows = await tx
+        .selectFrom('suppressions')
+        .select('id')
+        .where('environment_id', '=', link.environmentId)
+        .where('address_hash', '=', link.addressHash)
+        .where('channel', '=', link.channel)
+        .where('reason', '=', 'unsubscribe')
+        .where('scope', '=', scope.type)
+        .where('scope_id', '=', scope.id)
+        .execute()
+      const ids = rows.map(({ id }) => id)
+      if (ids.length === 0) return
+      await removeSuppressions(tx, link.environmentId, ids, now)
+      await choose(tx, link, known, { isOn: true, now })
+    }),
+  )
+}
+
+function scopeOf({ category }: Link, { workflow }: Known): { type: 'category' | 'workflow'; id: string } | undefined {
+  if (category !== null) return { type: 'category', id: category }
+  return workflow === undefined ? undefined : { type: 'workflow', id: workflow }
+}
+
+async function lookUp(tx: Tx, link: Link): Promise<Known> {
+  const { environmentId, addressHash } = link
+  const subscriber = await tx
+    .selectFrom('subscribers')
+    .select(['id', 'subscriber_id', 'email', 'phone'])
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', link.subscriberRowId)
+    .executeTakeFirst()
+  const message = await tx
+    .selectFrom('messages')
+    .select(['email', 'phone', 'context_keys', 'workflow'])
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', link.messageId)
+    .executeTakeFirst()
+  const addressOf = (row: { email: string | null; phone: string | null } | undefined) => {
+    const given = link.channel === 'email' ? row?.email : row?.phone
+    const compared = given ? comparedAddress(link.channel, given) : undefined
+    return compared !== undefined && hashOfAddress(compared).equals(addressHash) ? compared : undefined
+  }
+  const own = addressOf(subscriber)
+  return {
+    subscriber: own === undefined ? undefined : subscriber,
+    address: own ?? addressOf(message) ?? null,
+    workflow: (await identifierOf(tx, link)) ?? message?.workflow,
+    contextKeys: link.hasContexts ? message?.context_keys : [],
+  }
+}
+
+async function identifierOf(tx: Tx, { environmentId, workflowId }: Link): Promise<string | undefined> {
+  const { rows } = await sql<{ identifier: string }>`
+    SELECT identifier FROM workflows WHERE environment_id = ${environmentId} AND id = ${workflowId}
+    UNION ALL
+    (SELECT definition ->> 'identifier' FROM workflow_versions
+     WHERE environment_id = ${environmentId} AND workflow_id = ${workflowId} ORDER BY version DESC LIMIT 1)
+    LIMIT 1`.execute(tx)
+  return rows[0]?.identifier
+}
+
+/** The subscriber's own choice for the workflow, or for all of the category. */
+async function choose(
+  tx: Tx,
+  link: Link,
+  { subscriber, contextKeys }: Known,
+  { isOn, now }: { isOn: boolean; now: Date },
+): Promise<void> {
+  if (!subscriber || !contextKeys) return
+  const { environmentId, category } = link
+  if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) === undefined) return
+  const workflows = await tx
+    .selectFrom('workflows')
+    .select('id')
+    .where('environment_id', '=', environmentId)
+    .where((where) =>
+      category === null ? where('id', '=', link.workflowId) : where('consent_category', '=', category),
+    )
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  const choices = new Map(workflows.map(({ id }) => [id, { [link.channel]: isOn }]))
+  await saveWorkflowPreferences(tx, { environmentId, subscriberRowId: subscriber.id, contextKeys }, choices, now)
+}

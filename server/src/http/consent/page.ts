@@ -1,0 +1,98 @@
+// The page behind a link: made on the server, one form, no script. It works with JavaScript off, and in 360 pixels.
+import { escapeUTF8 } from 'entities'
+import { type ConsentLanguage, consentTexts } from '../../render/consent-texts.ts'
+
+export interface PageBrand {
+  name: string | null
+  logoUrl: string | null
+  /** `#rrggbb` */
+  primaryColor: string | null
+  postalAddress: string | null
+}
+
+/** Before, after, taken back; and for the links of a preview, which do nothing. */
+export type PageState = 'question' | 'done' | 'undone' | 'preview'
+
+interface Shown {
+  state: PageState
+  brand: PageBrand
+  language: ConsentLanguage
+}
+
+const usualColor = '#1f4fd8'
+
+export function unsubscribePage({ state, brand, language }: Shown): string {
+  const texts = consentTexts[language]
+  const isPreview = state === 'preview'
+  const words = isPreview ? texts.question : texts[state]
+  const button = (name: string, label: string, kind = '') =>
+    `<form method="post"><button name="${name}" value="1" type="submit"${kind}${isPreview ? ' disabled' : ''}>${escapeUTF8(label)}</button></form>`
+  const action =
+    state === 'done'
+      ? button('undo', texts.undo, ' class="quiet"')
+      : state === 'undone'
+        ? ''
+        : button('confirm', texts.unsubscribe)
+  const said =
+    state === 'question' || isPreview ? `<p>${escapeUTF8(words)}</p>` : `<p role="status">${escapeUTF8(words)}</p>`
+  const content = `${brand.logoUrl === null ? '' : `<img src="${escapeUTF8(brand.logoUrl)}" alt="${escapeUTF8(brand.name ?? '')}">`}
+<h1>${escapeUTF8(brand.name ?? texts.unsubscribe)}</h1>
+${said}
+${action}
+${brand.postalAddress === null ? '' : `<address>${escapeUTF8(brand.postalAddress)}</address>`}`
+  const title = brand.name === null ? texts.unsubscribe : `${texts.unsubscribe} – ${brand.name}`
+  return whole({ title, content, language, color: brand.primaryColor ?? usualColor })
+}
+
+/** For a link that leads nowhere. */
+export const messagePage = (words: string, language: ConsentLanguage): string =>
+  whole({ title: words, content: `<h1>${escapeUTF8(words)}</h1>`, language, color: usualColor })
+
+function whole({
+  title,
+  content,
+  language,
+  color,
+}: {
+  title: string
+  content: string
+  language: ConsentLanguage
+  color: string
+}): string {
+  return `<!doctype html>
+<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeUTF8(title)}</title>
+<style>
+:root { color-scheme: light }
+body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f5f5f5 }
+main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border-radius: 8px }
+h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
+img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
+button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
+button.quiet { background: #fff; color: #1c1c1c; border-color: #767676 }
+button:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
+address { margin-top: 24px; font-size: 14px; font-style: normal; color: #595959; white-space: pre-line }
+</style>
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`
+}
+
+/** Black or white, whichever has more contrast (WCAG 2.2, relative luminance). */
+export function textOn(color: string): '#000000' | '#ffffff' {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  return (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) ? '#000000' : '#ffffff'
+}
