@@ -12668,7 +12668,7 @@ export interface Operations {
   }
   /** Stand in for the links of a preview */
   'GET /l/preview': {
-    answer: string
+    answer: undefined
   }
   /** Show the page that unsubscribes */
   'GET /l/u/{token}': {
@@ -12678,7 +12678,7 @@ export interface Operations {
     query?: {
       lang?: string | undefined
     }
-    answer: string
+    answer: undefined
   }
   /** Unsubscribe */
   'POST /l/u/{token}': {
@@ -12686,7 +12686,7 @@ export interface Operations {
       token: string
     }
     body: FormData
-    answer: string
+    answer: undefined
   }
   /** Verify the address for a provider, before it sends events */
   'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {

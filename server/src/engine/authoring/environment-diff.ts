@@ -134,6 +134,8 @@ function workflowsIn({ workflows, translations }: EnvironmentContent): Map<strin
         tags: row.tags,
         active: row.active,
         severity: row.severity,
+        messageClass: row.message_class,
+        consentCategory: row.consent_category,
         preferences: { user: row.user_preferences, default: row.preferences },
         payloadSchema: row.payload_schema,
         validatePayload: row.validate_payload,

@@ -16,7 +16,14 @@ import { messagePage, type PageState, unsubscribePage } from './page.ts'
 
 const largestForm = 16 * 1024
 const Params = Type.Object({ token: Type.String() })
-const Page = Type.Unsafe<string>({ type: 'string', description: 'A page, in the language of the reader' })
+const Page = {
+  description: 'A page, in the language of the reader',
+  content: { 'text/html': { schema: Type.String() } },
+}
+const PageOrWord = {
+  description: 'A page for people, one word for mail programs',
+  content: { ...Page.content, 'text/plain': { schema: Type.String() } },
+}
 
 /** Of every answer below /l/. */
 const alwaysSent = {
@@ -108,7 +115,7 @@ export const links: Resource = (app, { db, clock, secrets }) => {
           consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
           params: Params,
           body: Type.Unsafe<Record<string, unknown> | undefined>({}),
-          response: { 200: Page },
+          response: { 200: PageOrWord },
         },
       },
       async (request, reply) => {
