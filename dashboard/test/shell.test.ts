@@ -1,7 +1,16 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import type { Api } from '../../server/test/server.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
-import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
+import {
+  axeViolations,
+  cutTexts,
+  follow,
+  overflowOnPhone,
+  takeScreenshot,
+  takeScreenshots,
+  useDashboard,
+} from './dashboard.ts'
 
 const { server, open } = useDashboard()
 const background = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
@@ -227,4 +236,106 @@ test('the first load is small', async () => {
   const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   expect(total).toBeGreaterThan(50_000)
   expect(total).toBeLessThan(350_000)
+})
+
+describe('every page', () => {
+  const german = 'Benachrichtigungseinstellungsänderungsbestätigung für Donaudampfschifffahrtsgesellschaftskapitäne'
+  const loading = '[aria-busy=true], [aria-label=Loading], .animate-late'
+  const arabic = 'إشعار تأكيد تغيير إعدادات الإشعارات لجميع المشتركين في الخدمة'
+
+  /** One of everything, with long names. @returns the pages that show it */
+  async function seed(): Promise<{ api: Api; paths: string[] }> {
+    const { development: api } = await server.freshOrganization()
+    const made = async (answer: Promise<{ status: number; text: string; body: any }>) => {
+      const { status, text, body } = await answer
+      expect(status, text).toBeLessThan(300)
+      return body
+    }
+    const subscriberId = 'donaudampfschifffahrtskapitaen-0123456789abcdef'
+    await made(
+      api.post('/v2/subscribers', {
+        ...{ subscriberId, firstName: 'Maximiliane-Wilhelmine', lastName: 'von und zu Hohenlohe-Schillingsfürst' },
+        ...{ email: 'maximiliane.von.und.zu.hohenlohe-schillingsfuerst@example.com', phone: '+4915112345678' },
+      }),
+    )
+    await made(
+      api.post('/v2/subscribers', { subscriberId: 'ar', firstName: 'عبد الرحمن', lastName: 'بن عبد العزيز آل سعود' }),
+    )
+    const steps = [
+      { name: german, stepId: 'mail', type: 'email', controlValues: { subject: german, body: `<p>${arabic}</p>` } },
+      { name: arabic, stepId: 'inbox', type: 'in_app', controlValues: { subject: arabic, body: german } },
+      { name: 'Warten', stepId: 'wait', type: 'delay', controlValues: { type: 'regular', amount: 3, unit: 'days' } },
+    ]
+    const tags = ['Sicherheitsbenachrichtigungen', 'Rechnungswesen', 'mehr']
+    const german1 = { name: german, workflowId: 'bestaetigung', active: true, tags, isTranslationEnabled: true, steps }
+    await made(api.post('/v2/workflows', german1))
+    await made(api.post('/v2/workflows', { name: arabic, workflowId: 'arabic', active: true, steps: steps.slice(1) }))
+    for (const to of [subscriberId, 'ar'])
+      for (const name of ['bestaetigung', 'arabic'])
+        await made(api.post('/v1/events/trigger', { name, to, payload: {} }))
+    await server.drain()
+    const { data: runs } = await made(api.get('/v1/notifications?limit=5'))
+    await made(api.post('/v2/topics', { key: 'donaudampfschifffahrt', name: german }))
+    await made(api.post('/v2/topics/donaudampfschifffahrt/subscriptions', { subscriberIds: [subscriberId, 'ar'] }))
+    await made(
+      api.post('/v2/contexts', { type: 'tenant', id: 'donaudampfschifffahrtsgesellschaft', data: { name: arabic } }),
+    )
+    await made(api.post('/v2/layouts', { layoutId: 'lang', name: german }))
+    await made(
+      api.post('/v2/translations', {
+        ...{ resourceId: 'bestaetigung', resourceType: 'workflow', locale: 'en_US' },
+        content: { titel: german, gruss: arabic },
+      }),
+    )
+    return {
+      api,
+      paths: [
+        ...['/start', '/workflows', '/workflows/bestaetigung', '/workflows/bestaetigung?step=mail', '/activity'],
+        ...[`/activity/${runs[0]._id}`, '/deliveries', '/sandbox', '/subscribers', `/subscribers/${subscriberId}`],
+        ...[`/subscribers/${subscriberId}?tab=preferences`, '/topics', '/topics/donaudampfschifffahrt', '/contexts'],
+        ...['/layouts', '/layouts/lang', '/translations', '/translations/workflow:bestaetigung', '/integrations'],
+        ...['/environments', '/approvals', '/variables', '/api-keys', '/webhooks', '/team', '/audit', '/settings'],
+        '/account',
+      ],
+    }
+  }
+
+  /** A list and what is open beside it are one page; an editor is another. */
+  const pageOf = (path: string) => /^\/(?:(?:workflows|layouts)\/)?[^/?]+/.exec(path)?.[0]
+
+  /** Follows a link, and waits until the page has all it shows. */
+  async function show(page: Page, path: string) {
+    const isOther = pageOf(path) !== pageOf(new URL(page.url()).pathname)
+    // Every page sets the title when it appears.
+    if (isOther) await page.evaluate("document.title = ''")
+    await follow(page, path)
+    if (isOther) await expect.poll(() => page.title(), { timeout: 20_000 }).not.toBe('')
+    await expect.poll(() => page.locator(loading).count(), { timeout: 20_000 }).toBe(0)
+  }
+
+  test('cuts no text at four widths, and has no fault for axe in either theme', { timeout: 300_000 }, async () => {
+    const { api, paths } = await seed()
+    const { page } = await open({ api, path: '/account' })
+    const widths = [1440, 1280, 820, 390]
+    const faults: string[] = []
+    for (const [index, path] of paths.entries()) {
+      await show(page, path)
+      for (const [place, width] of widths.entries()) {
+        await page.setViewportSize({ width, height: 900 })
+        await takeScreenshot(page, `${path.replaceAll(/[^a-z]+/g, '-')}-${width}`)
+        const add = (found: string[], what: string) =>
+          faults.push(...found.map((one) => `${path} at ${width}${what}: ${one}`))
+        add(await cutTexts(page), '')
+        // Axe takes longer than all else: of each page it sees one width in one theme, and of the pages together every pair.
+        if (place !== index % widths.length) continue
+        await page.emulateMedia({ colorScheme: Math.floor(index / widths.length) % 2 === 0 ? 'light' : 'dark' })
+        add(await axeViolations(page), ' (axe)')
+      }
+    }
+    await page.setViewportSize({ width: 820, height: 900 })
+    await show(page, '/workflows')
+    await page.getByRole('cell', { name: german, exact: true }).hover()
+    await expect.poll(() => page.getByTitle(german).count()).toBeGreaterThan(0)
+    expect(faults).toEqual([])
+  })
 })

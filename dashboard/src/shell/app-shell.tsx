@@ -69,7 +69,7 @@ function Frame() {
       <aside className="hidden min-h-0 border-r bg-raised md:block">
         <Sidebar onSearch={search} />
       </aside>
-      <div className="flex h-12 items-center gap-1 border-b bg-raised px-2 md:hidden">
+      <header className="flex h-12 items-center gap-1 border-b bg-raised px-2 md:hidden">
         <Dialog.Root open={isDrawerOpen} onOpenChange={setDrawerOpen}>
           <Dialog.Trigger asChild>
             <Button variant="ghost" size="icon" aria-label="Open the menu">
@@ -95,7 +95,7 @@ function Frame() {
         <Button variant="ghost" size="icon" aria-label="Search" onClick={search}>
           <Search />
         </Button>
-      </div>
+      </header>
       {/* The key remounts the page when the environment changes, so that no data of the old one stays visible. */}
       <main id="content" key={environment._id} tabIndex={-1} className="min-h-0 min-w-0 overflow-y-auto outline-none">
         <Outlet />

@@ -109,7 +109,9 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
             <StepIcon kind={job.type} tone={tone} tile />
             <span className="min-w-0 flex-1">
               <span className="flex items-center gap-2">
-                <bdi className="truncate font-medium">{name}</bdi>
+                <bdi className="truncate font-medium" title={name}>
+                  {name}
+                </bdi>
                 {name !== lookOf(job.type).label && (
                   <span className="text-xs text-muted max-sm:hidden">{lookOf(job.type).label}</span>
                 )}

@@ -49,7 +49,7 @@ export function SubscriberSheet({ subscriberId, onClose }: SubscriberSheetProps)
       title={
         <span className="flex items-center gap-2.5">
           <Avatar name={name} />
-          <span className="min-w-0 truncate" dir="auto">
+          <span className="min-w-0 break-words" dir="auto">
             {name}
           </span>
           {data?.isOnline && (

@@ -118,6 +118,7 @@ export function CodeMirror(props: CodeMirrorProps) {
     // Without our own source, each language offers its default completions.
     autocompletion(completions ? { override: [completions], icons: false } : { icons: false }),
     EditorView.contentAttributes.of({
+      tabindex: '0',
       ...(label ? { 'aria-label': label } : {}),
       ...(describedBy ? { 'aria-describedby': describedBy } : {}),
       ...(id ? { id } : {}),
