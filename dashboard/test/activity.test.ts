@@ -81,14 +81,20 @@ describe('the list of runs', () => {
     // A range is selected on the volume chart by keyboard, and Back undoes it.
     const volume = page.getByRole('slider', { name: /Runs over time/ })
     await volume.focus()
-    await page.keyboard.press('ArrowLeft')
-    await expect.poll(() => volume.getAttribute('aria-valuetext')).toMatch(/8 runs, 1 failed/)
+    // Everything happened in the last hour, so the chart is of that hour, by the minute.
+    await page.getByText('in the last hour').waitFor()
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('ArrowLeft')
+        return volume.getAttribute('aria-valuetext')
+      })
+      .toMatch(/8 runs, 1 failed/)
     await page.keyboard.press('Shift+ArrowLeft')
     await page.keyboard.press('Enter')
     await page.waitForURL(/after=.*before=/)
     await page.getByRole('row', { name: /Grace/ }).first().waitFor()
     await page.goBack()
-    await page.getByText('in the last 24 hours').waitFor()
+    await page.getByText('in the last hour').waitFor()
 
     const links = table.locator('[data-row-link]')
     await page.getByRole('button', { name: 'Status' }).click()
@@ -216,7 +222,7 @@ describe('a run', () => {
     await why.getByText(/were sent to Ada Lovelace, but the email failed because/).waitFor()
     const timeline = page.getByRole('list', { name: 'Timeline' })
     await timeline.getByText('Triggered').waitFor()
-    await timeline.getByRole('button', { name: /In-app.*Done/ }).click()
+    await timeline.getByRole('button', { name: /In-app.*Sent/ }).click()
     await timeline.getByText('It is on its way 🚚').first().waitFor()
     await timeline.getByRole('heading', { name: 'Order A-1043', exact: true }).waitFor()
     await timeline.getByText('Unexpected provider error').first().waitFor()

@@ -123,7 +123,7 @@ describe('one subscriber', () => {
     await dialog.getByLabel('First name').fill('Ada')
     await dialog.getByLabel('Email').fill('not an address')
     await dialog.getByRole('button', { name: 'Create subscriber' }).click()
-    await dialog.getByText('Email must be an email').waitFor()
+    await dialog.getByText('Enter an email address, such as ada@example.com.').waitFor()
     await dialog.getByLabel('Email').fill('ada@example.com')
     await dialog.getByRole('button', { name: 'Create subscriber' }).click()
 

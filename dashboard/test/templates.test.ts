@@ -8,8 +8,8 @@ const server = useServer()
 test('there are at least fifteen, each with a name and a suggestion of its own', () => {
   const named = templates.filter(({ id }) => id !== 'blank')
   expect(named.length).toBeGreaterThanOrEqual(15)
-  for (const of of ['id', 'name', 'suggestion', 'description'] as const)
-    expect(new Set(templates.map((one) => one[of])).size).toBe(templates.length)
+  for (const member of ['id', 'name', 'suggestion', 'description'] as const)
+    expect(new Set(templates.map((one) => one[member])).size).toBe(templates.length)
 })
 
 test('each can be created without an issue, and a trigger with its example fails nowhere', async () => {

@@ -6,6 +6,7 @@ import { ApiError } from '../../api/client.ts'
 import { Button, type ButtonProps } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
 import { useConfirm } from '../frame/dialog.tsx'
+import { plainErrors } from './plain-words.ts'
 
 interface FormOptions<Values, Output> {
   initial: Values
@@ -120,7 +121,11 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
       hint={hint}
       optional={optional ?? false}
       inline={inline ?? false}
-      errors={nested.flatMap(([, messages]) => messages.map((message) => readable(message, name, label)))}
+      errors={plainErrors(
+        nested.flatMap(([, messages]) => messages),
+        name,
+        typeof label === 'string' ? label : 'It',
+      )}
       {...(className ? { className } : {})}
     >
       {(control) =>
@@ -133,12 +138,6 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
       }
     </FieldFrame>
   )
-}
-
-/** Replaces the server's field name, such as `newPassword`, with the label. */
-function readable(message: string, name: string, label: ReactNode): string {
-  if (typeof label !== 'string' || !message.startsWith(`${name} `)) return message
-  return `${label}${message.slice(name.length)}.`
 }
 
 interface FieldFrameProps {
