@@ -10451,9 +10451,11 @@ export interface Operations {
       /** Identifier, slug or internal id */
       workflowId: string
     }
-    query: {
-      from: number
-      to: number
+    query?: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
     }
     answer: {
       from: number
@@ -10722,9 +10724,11 @@ export interface Operations {
       /** Identifier, slug or internal id */
       layoutId: string
     }
-    query: {
-      from: number
-      to: number
+    query?: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
     }
     answer: {
       from: number
