@@ -11159,9 +11159,11 @@ export interface Operations {
       /** Identifier, slug or internal id */
       workflowId: string
     }
-    query: {
-      from: number
-      to: number
+    query?: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
     }
     answer: {
       from: number
@@ -11430,9 +11432,11 @@ export interface Operations {
       /** Identifier, slug or internal id */
       layoutId: string
     }
-    query: {
-      from: number
-      to: number
+    query?: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
     }
     answer: {
       from: number

@@ -115,6 +115,8 @@ describe('one version', () => {
       ...{ from: 1, to: 2 },
       paths: [{ path: 'steps.mail.controlValues.subject', before: 'Hi', after: 'Hello' }],
     })
+    expect((await api.get(`${path}/versions/compare`)).body).toEqual(compared.body)
+    expect((await api.get(`${path}/versions/compare?to=1`)).body).toEqual({ from: 1, to: 1, paths: [] })
     expect((await api.patch(`${path}/versions/1`, { message: 'First' })).body).toEqual({ version: 1, message: 'First' })
     expect((await list()).data[1].message).toBe('First')
   })

@@ -161,13 +161,17 @@ export const history: Resource = (app, services) => {
           tags,
           summary: `Compare two versions of a ${subject.kind}`,
           params: Params,
-          querystring: Type.Object({ from: VersionNumber, to: VersionNumber }),
+          querystring: Type.Object({
+            from: Type.Optional({ ...VersionNumber, description: 'Default: the version before `to`' }),
+            to: Type.Optional({ ...VersionNumber, description: 'Default: the current version' }),
+          }),
           response: { 200: Compared },
         },
       },
       async (request) => {
-        const { versioned } = await versionedBy(request)
-        const { from, to } = request.query
+        const { row, versioned } = await versionedBy(request)
+        const { to = row.version } = request.query
+        const from = request.query.from ?? (await versionBefore(db, versioned, to))
         const contents = await readVersions(db, versioned, [from, to])
         const definition = (version: number) => {
           const content = contents.get(version)
@@ -256,6 +260,12 @@ export const history: Resource = (app, services) => {
       },
     )
   }
+}
+
+/** The first version is compared with itself. */
+async function versionBefore(db: Db, versioned: Versioned, to: number): Promise<number> {
+  const versions = await listVersions(db, versioned)
+  return versions.find(({ version }) => version < to)?.version ?? to
 }
 
 async function showEntries(
