@@ -197,6 +197,10 @@ export interface Operations {
           payloadSchema?: Record<string, unknown> | null | undefined
           isTranslationEnabled?: boolean | null | undefined
           severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+          /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+          messageClass?: 'transactional' | 'commercial' | null | undefined
+          /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+          consentCategory?: string | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -222,6 +226,30 @@ export interface Operations {
               } | null | undefined
             } | null | undefined
             workflow?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+            /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+            default?: {
               all?: {
                 enabled?: boolean | undefined
                 readOnly?: boolean | undefined
@@ -387,6 +415,10 @@ export interface Operations {
           payloadSchema?: Record<string, unknown> | null | undefined
           isTranslationEnabled?: boolean | null | undefined
           severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+          /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+          messageClass?: 'transactional' | 'commercial' | null | undefined
+          /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+          consentCategory?: string | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -412,6 +444,30 @@ export interface Operations {
               } | null | undefined
             } | null | undefined
             workflow?: {
+              all?: {
+                enabled?: boolean | undefined
+                readOnly?: boolean | undefined
+              } | null | undefined
+              channels?: {
+                email?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                sms?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                in_app?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                chat?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+                push?: {
+                  enabled?: boolean | undefined
+                } | null | undefined
+              } | null | undefined
+            } | null | undefined
+            /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+            default?: {
               all?: {
                 enabled?: boolean | undefined
                 readOnly?: boolean | undefined
@@ -11240,6 +11296,8 @@ export interface Operations {
       payloadExample?: Record<string, unknown> | undefined
       isTranslationEnabled: boolean
       severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
