@@ -23,9 +23,11 @@ const decided = [
 ].map((name) => `engine/runs/${name}`)
 /** Of the database's floor, what needs no database. */
 const pureOfDb = [
+  'addresses',
   'chat-addresses',
   'endpoint-types',
   'integration-facts',
+  'link-tokens',
   'preference-choices',
   'secrets',
   'signing',

@@ -1,5 +1,5 @@
 // Faults in how a message reaches a provider: choice, retry, failover, circuits, filters.
-const dispatching = { tests: ['server/src/steps/delivery/dispatch.test.ts'] }
+const _dispatching = { tests: ['server/src/steps/delivery/dispatch.test.ts'] }
 const choosing = { tests: ['server/src/steps/delivery/dispatch.test.ts', 'server/src/steps/kinds/email.test.ts'] }
 
 export const delivery = {

@@ -195,13 +195,11 @@ function Bars({ charts, onRange }: { charts: ActivityCharts; onRange: (range: Ti
         {chosen ? (
           <span className="font-medium text-ink">{said}</span>
         ) : (
-          <>
-            {ticksOf(charts).map((at, index) => (
-              <span key={at} className={index % (tickCount - 1) === 0 ? '' : 'max-sm:hidden'}>
-                {clock.format(at)}
-              </span>
-            ))}
-          </>
+          ticksOf(charts).map((at, index) => (
+            <span key={at} className={index % (tickCount - 1) === 0 ? '' : 'max-sm:hidden'}>
+              {clock.format(at)}
+            </span>
+          ))
         )}
       </div>
     </div>

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
-import { useState } from 'react'
 import { useCan, useCanEditContent, useIsProtected } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments } from '../../api/environments.ts'

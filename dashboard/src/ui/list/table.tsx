@@ -114,7 +114,6 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the links within */}
         <tbody
           ref={body}
           onKeyDown={walk}

@@ -1,8 +1,8 @@
 // What the target of a publish lacks for the workflows of the source: providers, values of variables, texts, a protected inbox.
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
-import { inboxRequiresHash } from '../../db/queries/inbox-access.ts'
 import { hasPrimary } from '../../db/core/integration-facts.ts'
+import { inboxRequiresHash } from '../../db/queries/inbox-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import type { StepType } from '../../steps/contract/kind.ts'

@@ -13,6 +13,12 @@ const mostBehind = 9
 /** Environments remembered; the longest idle is forgotten first. */
 const mostTabs = 10_000
 
+/**
+ * Of jobs in the queue. Smaller numbers go first. Topics and broadcasts never delay a login code; the numbers between are for
+ * environments that asked for much lately.
+ */
+export const priorities = { single: 0, many: 10 } as const
+
 interface Tab {
   amount: number
   at: number

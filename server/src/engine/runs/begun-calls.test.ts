@@ -164,9 +164,7 @@ test('a worker that was taken for dead begins nothing that it took before', asyn
   await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'paused'")
   await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
   // It is back. What it is about to begin meanwhile is not begun either.
-  const waiting = expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
-  await list(begun, 'paused')
-  await waiting
+  await Promise.all([expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced), list(begun, 'paused')])
   await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
   await begun.begin('b 1', begun.holder)
   const { rows } = await server.database.pool.query("SELECT calls FROM begun_calls WHERE worker_id = 'paused'")

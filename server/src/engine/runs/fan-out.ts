@@ -3,6 +3,7 @@
 // in, and even if members join or leave during it.
 import { newId } from '../../db/core/ids.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
+import { priorities } from '../core/fair-share.ts'
 import {
   endWalk,
   findEveryone,
@@ -18,7 +19,7 @@ import { settle } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
 import { advance, type RunState } from './run.ts'
 import { type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
-import { priorities, storePassedOver, storeRuns } from './store.ts'
+import { storePassedOver, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 /** Recipients per transaction: more share statements better, fewer let single triggers pass sooner. */

@@ -6,12 +6,12 @@ import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import { detail } from '../../steps/contract/outcome.ts'
+import { priorities } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { dropCalls, holdCalls, queueCalls, releaseCalls, returnCalls } from '../core/statements.ts'
 import { type BegunCalls, type BegunGroup, callName, type Holder, Renounced } from './begun-calls.ts'
 import type { RunState } from './run.ts'
-import { priorities } from './store.ts'
 
 /** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
 const mostHeld = 1_024

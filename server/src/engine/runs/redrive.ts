@@ -3,11 +3,12 @@ import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { detail, undelivered } from '../../steps/contract/outcome.ts'
 import { resetDelivery } from '../../steps/delivery/dispatch.ts'
 import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
+import { priorities } from '../core/fair-share.ts'
 import type { Memory } from '../core/memory.ts'
 import { lockRuns } from './load.ts'
 import { type JobState, kindOf, note, type RunState } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { priorities, storeRuns } from './store.ts'
+import { storeRuns } from './store.ts'
 
 export interface FailedJob {
   id: string

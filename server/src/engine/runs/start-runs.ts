@@ -13,7 +13,7 @@ import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../../db/quer
 import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
-import type { FairShare } from '../core/fair-share.ts'
+import { type FairShare, priorities } from '../core/fair-share.ts'
 import type { Memory } from '../core/memory.ts'
 import type { Meter } from '../core/meter.ts'
 import {
@@ -30,7 +30,7 @@ import { type RunKey, readReferences } from './load.ts'
 import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
 import { advance, type RunState } from './run.ts'
-import { noteStored, priorities, type QueuedWakes, storeRuns } from './store.ts'
+import { noteStored, type QueuedWakes, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 export interface EngineParts {

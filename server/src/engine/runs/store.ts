@@ -25,12 +25,6 @@ import type { PassedOver } from './passed-over.ts'
 import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
-/**
- * Smaller numbers go first. Topics and broadcasts never delay a login code; the numbers between are for environments that asked
- * for much lately (fair-share.ts).
- */
-export const priorities = { single: 0, many: 10 } as const
-
 /** Calls that one queue job makes in parallel. */
 const callsPerJob = 10
 /** Timers farther ahead are queued when they come near (`queueSoon` in timers.ts): a million of them cost the queue nothing. */

@@ -4,12 +4,13 @@ import { inTransaction, type Statement, statement } from '../../db/core/transact
 import { unsnoozeDue } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
+import { priorities } from '../core/fair-share.ts'
 import { findSoon, takeTimers } from '../core/statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { note, type RunState, wakeEarly, wakeUp } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { priorities, queueComing, storeRuns } from './store.ts'
+import { queueComing, storeRuns } from './store.ts'
 
 /** Timers handled in one transaction. */
 const timersAtOnce = 200

@@ -236,7 +236,9 @@ class Play {
       circuits: new CircuitBreaker({ clock, random: () => 0, elapsed: () => this.#now.getTime(), patienceMs: 0 }),
       gate: {
         pass: async (sender, { channel, addresses }, start) => {
-          const heldBack = addresses.flatMap((address) => heldBackBy(address, this.#entriesAbout(channel, address), sender))
+          const heldBack = addresses.flatMap((address) =>
+            heldBackBy(address, this.#entriesAbout(channel, address), sender),
+          )
           return heldBack.length > 0 ? { heldBack } : { started: start() }
         },
       },
