@@ -69,8 +69,11 @@ describe('the list of runs', () => {
     const { page } = await open({ api: full, path: '/activity' })
     const table = page.getByRole('table', { name: 'Runs' })
     await table.getByRole('row', { name: /Grace 🚢 Hopper.*Password reset.*Skipped/ }).waitFor()
-    await table.getByText('Email: turned off by a preference').first().waitFor()
-    await table.getByText(/^Email: provider refused/).waitFor()
+    await table.getByText('Email: turned off by a preference').filter({ visible: true }).first().waitFor()
+    await table
+      .getByText(/^Email: provider refused/)
+      .filter({ visible: true })
+      .waitFor()
     await page
       .getByText(/8 runs/)
       .first()
@@ -327,6 +330,7 @@ describe('a run', () => {
     })
     await page
       .getByText(/The delay waits until/)
+      .filter({ visible: true })
       .first()
       .waitFor()
     await page.getByRole('button', { name: 'Cancel', exact: true }).click()

@@ -27,6 +27,7 @@ test('an address is added, found, shown on its run, and removed', async () => {
   const addresses = () =>
     page.getByRole('table', { name: 'Suppressions' }).locator('tbody td:first-child').allTextContents()
   await page.getByRole('searchbox', { name: 'Search by address' }).fill('ADA@example.com')
+  await page.waitForURL(({ search }) => search.includes('ADA'))
   await expect.poll(addresses).toEqual(['ada@example.com'])
   await page.reload()
   await expect.poll(addresses).toEqual(['ada@example.com'])

@@ -234,7 +234,7 @@ describe('the editor', () => {
     await outcome.waitFor()
     await server.drain()
     await outcome.getByText('Waiting').waitFor()
-    await outcome.getByText('Done').waitFor()
+    await outcome.getByText('Sent').waitFor()
     await takeScreenshots(page, 'editor-run')
     const link = await outcome.getByRole('link', { name: 'Open in activity' }).getAttribute('href')
     const [run] = (await person.get('/v1/notifications')).body.data

@@ -43,10 +43,14 @@ const isDecision = ({ method, path }: Operation) =>
   )
 /** Who has a workflow open. */
 const isPresence = ({ method, path }: Operation) => `${method} ${path}` === 'PUT /v2/workflows/{workflowId}/presence'
+/** Whose inbox the dashboard shows. */
+const isInboxPreview = ({ method, path }: Operation) =>
+  `${method} ${path}` === 'POST /v2/environments/{environmentId}/inbox-preview'
 const isForPeople = (operation: Operation) =>
   (operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)) ||
   isDecision(operation) ||
-  isPresence(operation)
+  isPresence(operation) ||
+  isInboxPreview(operation)
 
 /** The policy. The first matching line counts. */
 const policy: Array<[operation: RegExp, role: Role]> = [
@@ -73,6 +77,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^\S+ \/v2\/(api-keys|signing-secrets)(\/|$)/, 'admin'],
   [/^POST \/v1\/integrations\/(chat|channel-connections|channel-endpoints)\/oauth$/, 'editor'],
   [/^(?!GET)\S+ \/v1\/(integrations|environments|environment-variables|organizations)(\/|$)/, 'admin'],
+  [/^POST \/v2\/environments\/\{\w+\}\/inbox-preview$/, 'editor'],
   [/^(?!GET)\S+ \/v2\/(webhooks|environments)\//, 'admin'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/sync$|^POST \/v1\/bridge\/sync$/, 'admin'],
   [/^PATCH \/v2\/definitions\/settings$/, 'admin'],
@@ -255,7 +260,7 @@ const isAsking = ({ method, path }: Operation) => method === 'POST' && path.ends
 /** Whose roles an operation asks for, in this order. */
 function rolesCounting(operation: Operation): Array<'environment' | 'organization'> {
   const name = `${operation.method} ${operation.path}`
-  if (isPresence(operation)) return ['environment']
+  if (isPresence(operation) || isInboxPreview(operation)) return ['environment']
   if (isForPeople(operation) && !isDecision(operation)) return ['organization']
   if (/^PATCH \/v1\/organizations\/settings$|^PATCH \/v2\/environments\/\{\w+\}\/doors$/.test(name))
     return ['organization']
@@ -433,6 +438,8 @@ describe('a record of this environment, addressed by its id,', () => {
     'PATCH /v2/environments/{environmentId}/retention': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/inbox-access': '403 foreign_environment',
     'PATCH /v2/environments/{environmentId}/inbox-access': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/consent': '403 foreign_environment',
+    'PATCH /v2/environments/{environmentId}/consent': '403 foreign_environment',
     'DELETE /v2/environments/{environmentId}/inbox-sessions': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/doors': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/protection': '403 foreign_environment',

@@ -225,7 +225,7 @@ class Schemas {
     // Half of the time only required members: one unusable member among many would spoil the request.
     const needed = fc.record(Object.fromEntries(members.filter(([key]) => schema.required?.includes(key))))
     const own = isSound ? fc.oneof(needed, whole) : whole
-    if (schema.additionalProperties === false) return own
+    if (schema.additionalProperties === false || schema.propertyNames) return own
     const [others] = Object.values(schema.patternProperties ?? {})
     const value = others ? inner(others) : fc.jsonValue({ maxDepth: 3 })
     const more = fc.dictionary(name, value, { maxKeys: 3 })

@@ -277,6 +277,7 @@ describe('why: a step', () => {
     [held('previous_step_failed'), 'Skipped because an earlier step failed.', undefined],
     [failed('subscriber_gone'), 'Failed because the subscriber or the workflow was deleted.', undefined],
     [held('missing_email'), 'Skipped because Ada has no email address.', subscriber],
+    [held('suppressed'), 'Skipped because Ada is on the suppression list.', undefined],
     [held('missing_phone', { type: 'sms' }), 'Skipped because Ada has no phone number.', subscriber],
     [held('missing_push_token', { type: 'push' }), 'Skipped because Ada has no device.', subscriber],
     [held('missing_webhook_url', { type: 'chat' }), 'Skipped because Ada has no chat webhook.', subscriber],

@@ -15,7 +15,9 @@ function examplesOf({ workflow }: Template): Examples {
 const exampleOf = (name: string, examples: Examples) => examples[name.replace(/^steps\.[\w-]+\.events\./, '')] ?? '3'
 
 const filled = (template: string, examples: Examples) =>
-  template.replaceAll(/\{\{\s*([\w.-]+)[^}]*\}\}/g, (_, name: string) => exampleOf(name, examples))
+  template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, inner: string) =>
+    exampleOf(inner.trim().split(/[^\w.-]/, 1)[0] ?? '', examples),
+  )
 
 function textOf({ type, text, attrs, content = [] }: Block, examples: Examples): string {
   if (type === 'text') return text ?? ''
@@ -27,7 +29,12 @@ export function TemplatePicture({ template }: { template: Template }) {
   const first = template.workflow.steps.find(({ type }) => ['email', 'in_app', 'sms', 'push', 'chat'].includes(type))
   const examples = examplesOf(template)
   const box = 'flex h-26 w-full overflow-hidden rounded-control border bg-sunken p-2 text-2xs leading-snug'
-  if (!first) return <span className={`${box} items-center justify-center text-muted`}>Nothing yet</span>
+  if (!first)
+    return (
+      <span aria-hidden className={`${box} items-center justify-center text-muted`}>
+        Nothing yet
+      </span>
+    )
   const { subject = '', body = '' } = first.controlValues as { subject?: string; body?: string }
   const { icon: Icon, hue } = lookOf(first.type)
   return (

@@ -53,8 +53,7 @@ export function useForm<Values extends object, Output>(options: FormOptions<Valu
     },
   })
   const { error } = action
-  const errors = error instanceof ApiError ? error.errors : {}
-  const { general, ...ofFields } = errors
+  const { ofFields, general } = byField(error instanceof ApiError ? error.errors : {}, Object.keys(values))
   const hasFields = Object.keys(ofFields).length > 0
   return {
     values,
@@ -67,9 +66,20 @@ export function useForm<Values extends object, Output>(options: FormOptions<Valu
     isDirty: JSON.stringify(values) !== JSON.stringify(initial),
     isPending: action.isPending,
     errors: ofFields,
-    error: general ? general.join(' ') : error && !hasFields ? error.message : undefined,
+    error: general.length > 0 ? general.join(' ') : error && !hasFields ? error.message : undefined,
     submit: () => action.mutate(values),
   }
+}
+
+/** Some answers list all their errors as general ones. Those that begin with the name of a field belong there. */
+function byField({ general = [], ...named }: Record<string, string[]>, fields: string[]) {
+  const ofFields = { ...named }
+  const rest = general.filter((message) => {
+    const field = fields.find((each) => message.startsWith(`${each} `) || message.startsWith(`${each}.`))
+    if (field !== undefined) ofFields[field] = [...(ofFields[field] ?? []), message]
+    return field === undefined
+  })
+  return { ofFields, general: rest }
 }
 
 interface FormProps<Values> {

@@ -160,7 +160,7 @@ export interface RunRow extends Selectable<NotificationTable> {
   workflow_origin: string | null
 }
 
-type JobRow = Selectable<JobTable> & { collected: number | null }
+type JobRow = Selectable<JobTable> & { collected?: number }
 type SentMessage = Pick<
   MessageRow,
   | 'id'
@@ -260,13 +260,22 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
            details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
-           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output,
-           CASE WHEN ${isAlone} AND type = 'digest' AND status = 'delayed' THEN 1 + (
-             SELECT count(*) FROM jobs m WHERE m.environment_id = jobs.environment_id
-               AND m.merged_into = jobs.notification_id AND m.status = 'merged' AND m.digest IS NOT NULL)::int END AS collected
+           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, position`.execute(db)
+  if (isAlone)
+    for (const row of rows)
+      if (row.type === 'digest' && row.status === 'delayed') row.collected = await collectedBy(db, row)
   return rows
+}
+
+/** How many events a waiting digest has, with its own. They are not much older than it: earlier partitions are not read. */
+async function collectedBy(db: Db, { environment_id, notification_id, created_at }: JobRow): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*)::int AS count FROM jobs
+    WHERE environment_id = ${environment_id} AND merged_into = ${notification_id} AND status = 'merged' AND digest IS NOT NULL
+      AND notification_id >= ${firstIdAt(new Date(created_at.getTime() - hourMs))}`.execute(db)
+  return 1 + (rows[0]?.count ?? 0)
 }
 
 const saidOfMessages = sql`, subject, content, avatar, cta, data, email, phone, identifier, integration_id, created_at, updated_at`

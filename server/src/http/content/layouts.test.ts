@@ -97,6 +97,7 @@ describe('creating', () => {
           content: expect.objectContaining({ type: 'string' }),
           context: expect.objectContaining({ type: 'object' }),
           env: expect.objectContaining({ additionalProperties: false }),
+          unsubscribe_url: { type: 'string' },
         },
         required: [],
         additionalProperties: false,

@@ -31,10 +31,11 @@ async function send({ method, path, security }: Operation, to: string, body: str
 }
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
-/** The operation's path with a value for each parameter; environments and purposes are looked at before the body is. */
+/** The operation's path with a value for each parameter; environments, purposes and versions are looked at before the body is. */
 const filled = ({ path }: Operation, value = 'x') =>
   path
     .replace('{purpose}', 'inbox')
+    .replace('{version}', '1')
     .replace(/\{\w*[eE]nvironmentId\}/, server.api.environmentId)
     .replaceAll(/\{[^}]+\}/g, value)
 
