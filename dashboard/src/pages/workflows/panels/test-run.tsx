@@ -215,7 +215,7 @@ function Outcome({ transactionId, events, skips }: OutcomeProps) {
         )}
         <Link
           to={(run ? `/activity/${run._id}` : '/activity') as '/'}
-          search={{ transactionId }}
+          search={run ? {} : { transactionId }}
           className="inline-flex items-center gap-1 font-medium underline-offset-2 hover:underline"
         >
           Open in activity
