@@ -9,6 +9,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[]
   properties?: Record<string, JsonSchema>
   required?: string[]
+  propertyNames?: object
   additionalProperties?: boolean | JsonSchema
   patternProperties?: Record<string, JsonSchema>
   items?: JsonSchema
