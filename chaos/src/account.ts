@@ -268,7 +268,7 @@ class Auditor {
     if (asked.length > sent + failed.length + cutOff)
       this.#find(
         'duplicated',
-        `${where} reached the provider ${asked.length} times; its log shows ${sent + failed.length + cutOff} attempts`,
+        `${where} reached the provider ${asked.length} times; its log shows ${sent + failed.length + cutOff} attempts: ${logOf(job)}`,
         type,
       )
     else if (taken > sent + doubtful)
@@ -278,7 +278,7 @@ class Auditor {
     else if (taken === 0)
       this.#find('lost', `${where} is ${job.status} (${job.reason}), but the provider never accepted it`, type)
     if (isSent && taken > 1 && maybeTwice === 0)
-      this.#find('wrong', `${where} was accepted ${taken} times, but its log does not say so`, type)
+      this.#find('wrong', `${where} was accepted ${taken} times, but its log does not say so: ${logOf(job)}`, type)
     if (type === 'push') this.#checkReports(job, messages[0], where)
     if (isSent && trigger.workflow === 'digested') this.#checkMail(run, asked, where)
   }
@@ -472,6 +472,9 @@ const numbersIn = (text: string): string[] => text.split(',').filter((each) => e
 
 const linesOf = ({ details }: Job, text: string): StoredDetail[] =>
   details.filter(({ detail }) => detail.startsWith(text))
+
+/** For a finding: what happened to the step, and when by the clock of the process. */
+const logOf = ({ details }: Job): string => details.map(({ at, detail }) => `${at.slice(11, 23)} ${detail}`).join('; ')
 
 /** The calls of a step according to its log. */
 const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number; maybeTwice: number } => ({

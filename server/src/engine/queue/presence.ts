@@ -162,7 +162,9 @@ export class Presence {
  * had taken and not begun are as if never taken.
  */
 async function release(client: pg.Client, poolIds: string[]): Promise<string[]> {
-  await client.query('BEGIN')
+  // Each statement sees what was committed before it, also where the database's default is another: calls that began while we
+  // waited for the lock must be seen.
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM unnest($1::text[]) id WHERE pg_try_advisory_xact_lock(${keyOf('id')})`,
     [poolIds],

@@ -123,11 +123,11 @@ const idOf = (number: number) => `${Math.floor(Date.now() / 1000).toString(16)}$
 let workers = 0
 
 /** Hands of a live worker, and the calls they made. */
-function ownHands(call: (id: string) => Promise<void> = async () => undefined) {
+function ownHands(call: (id: string) => Promise<void> = async () => undefined, pool = server.database.pool) {
   const called: string[] = []
   const log = { error: () => undefined } as unknown as ConstructorParameters<typeof Hands>[0]['log']
   const hands = new Hands({
-    pool: server.database.pool,
+    pool,
     log,
     begunCalls: new BegunCalls(server.database.pool),
     call: async ({ run }) => {
@@ -179,6 +179,37 @@ test('committed calls are made, even if the answer to the commit was lost; other
     expect(called).toEqual(isCommitted ? [id] : [])
     expect(await heldJobs()).toEqual([])
   }
+})
+
+test('a job that got the number of one whose transaction a crash ended is another job', async () => {
+  const { pool } = server.database
+  let reuse: Promise<unknown> | undefined
+  /** Looks only once the number was given to another job. */
+  const late = new Proxy(pool, {
+    get: (target, name) =>
+      name === 'query'
+        ? async (...given: Parameters<pg.Pool['query']>) => {
+            await reuse
+            return target.query(...given)
+          }
+        : (Reflect.get(target, name) as unknown),
+  })
+  const { hands, called } = ownHands(undefined, late)
+  const work = inTransaction(losing(false), async (transaction) => {
+    await hands.hold(transaction, [{ run: runWith(idOf(6)), position: 0 }])()
+    const newest = { name: 'newest', text: 'SELECT max(id) AS id FROM graphile_worker._private_jobs' }
+    const [row] = await transaction.run<{ id: string }>(newest, [])
+    // Waits for the end of this transaction, whose number it has.
+    reuse = pool.query(
+      `INSERT INTO graphile_worker._private_jobs (id, task_id, payload, locked_at, locked_by) OVERRIDING SYSTEM VALUE
+       SELECT $1, id, $2, now(), 'somebody' FROM graphile_worker._private_tasks WHERE identifier = 'deliver'`,
+      [row?.id, JSON.stringify({ calls: [[api.environmentId, idOf(7), 0]] })],
+    )
+  })
+  await expect(work).rejects.toThrow('ECONNRESET')
+  await hands.close()
+  expect(called).toEqual([])
+  await pool.query("DELETE FROM graphile_worker._private_jobs WHERE locked_by = 'somebody'")
 })
 
 test('a transaction that fails before it holds calls makes none and frees their slots', async () => {

@@ -130,9 +130,8 @@ export class Hands {
     transaction.afterCommit(() => void (held ? this.#make(held) : letAllGo()))
     transaction.afterFailure(() => void this.#settle(held, calls.length, count))
     return async () => {
-      const keys = calls.map(({ run, position }) => [run.environment.id, run.id, position])
       const names = calls.slice(0, count).map(({ run, position }) => callName(jobOf(run, position)))
-      const payload = JSON.stringify({ calls: keys })
+      const payload = payloadOf(calls)
       const values = [payload, workerId, group.seq, names, ended, holder?.listing ?? null]
       const [row] = await transaction.run<HeldRow>(holdCalls, values)
       if (row) {
@@ -140,9 +139,9 @@ export class Hands {
         return
       }
       await transaction.run(returnCalls, [
-        keys.map(([environmentId]) => environmentId),
-        keys.map(([, id]) => id),
-        keys.map(([, , position]) => position),
+        calls.map(({ run }) => run.environment.id),
+        calls.map(({ run }) => run.id),
+        calls.map(({ position }) => position),
         calls.map(({ run, position }) => jobOf(run, position).attempts),
         detail('outcome_unknown').detail,
         null,
@@ -191,7 +190,8 @@ export class Hands {
     this.#end()
   }
 
-  async #isStored({ rowVersion, jobId }: HeldCalls): Promise<boolean> {
+  /** After a crash PostgreSQL may give the number of a job that was not stored to another: the calls tell them apart. */
+  async #isStored({ rowVersion, jobId, calls }: HeldCalls): Promise<boolean> {
     const { pool, log } = this.#surroundings
     for (;;) {
       try {
@@ -201,7 +201,10 @@ export class Hands {
           [rowVersion],
         )
         if (running.rowCount === 0) {
-          const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs WHERE id = $1', [jobId])
+          const { rowCount } = await pool.query(
+            'SELECT FROM graphile_worker._private_jobs WHERE id = $1 AND payload::jsonb = $2::jsonb',
+            [jobId, payloadOf(calls)],
+          )
           return rowCount === 1
         }
       } catch (error) {
@@ -228,6 +231,9 @@ export class Hands {
     for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
 }
+
+const payloadOf = (calls: HeldCall[]): string =>
+  JSON.stringify({ calls: calls.map(({ run, position }) => [run.environment.id, run.id, position]) })
 
 function jobOf(run: RunState, position: number): RunState['jobs'][number] {
   const job = run.jobs.find((each) => each.position === position)

@@ -435,6 +435,16 @@ describe('a call that was cut off', () => {
     expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'sent' }])
   })
 
+  test('is repeated at once, even if the clock was set back to before it was due', async () => {
+    const api = await prepared(['first'], [sms, inApp])
+    vendor.plays(() => taken)
+    const transactionId = await send(api)
+    const dueAt = new Date(server.clock.now().getTime() + 7_200_000)
+    await dieAfterCall(api, transactionId, { uncertainCalls: 0, dueAt })
+    expect(vendor.asked).toHaveLength(2)
+    expect(detailsOf(await jobOf(api, transactionId)).slice(-2)).toEqual(['Message sent', maybeTwice])
+  })
+
   test('is repeated a few times, then left for a person to decide', async () => {
     const api = await prepared()
     vendor.plays(() => taken)

@@ -126,10 +126,7 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
   const now = tools.clock.now()
   const progress: Record<string, Progress> = Object.assign({}, progressOf(of))
   const details: Detail[] = []
-  const open = destinations.filter(({ key }) => {
-    const known = progress[key]
-    return known === undefined || (known.status === 'waiting' && !(Date.parse(known.dueAt ?? '') > now.getTime()))
-  })
+  const open = dueOnes(destinations, progress, now)
   for (let at = 0; at < open.length; at += callsAtOnce) {
     const results = await Promise.all(
       open.slice(at, at + callsAtOnce).map(async (destination) => {
@@ -158,6 +155,19 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     details,
     retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)),
   }
+}
+
+/**
+ * Those whose time has come. At least the first: its timer has fired, even if the clock was set back since. Otherwise a call that
+ * was cut off would be put off, and forgotten when it is made again.
+ */
+function dueOnes(destinations: Destination[], progress: Record<string, Progress>, now: Date): Destination[] {
+  const left = destinations.flatMap((destination) => {
+    const { status = 'waiting', dueAt } = progress[destination.key] ?? {}
+    return status === 'waiting' ? [{ destination, dueAt: dueAt === undefined ? 0 : Date.parse(dueAt) }] : []
+  })
+  const until = Math.max(now.getTime(), Math.min(...left.map(({ dueAt }) => dueAt)))
+  return left.filter(({ dueAt }) => dueAt <= until).map(({ destination }) => destination)
 }
 
 /** Refused again and still waiting at the same integration: nothing that was stored has changed. */
