@@ -80,7 +80,7 @@ test('a trace goes from the request through both processes to the provider and t
     ...{ url: `${application.url}/hooks`, eventTypes: ['message.sent'] },
   })
   const sms = { name: 'text', type: 'sms', controlValues: { body: '{{payload.words}}' } }
-  const digest = { name: 'wait', type: 'digest', controlValues: { amount: 1, unit: 'seconds' } }
+  const digest = { name: 'wait', type: 'digest', controlValues: { amount: 1, unit: 'hours' } }
   for (const [workflowId, steps] of [
     ['greet', [{ name: 'inbox', type: 'in_app', controlValues: { body: 'Hello' } }, sms]],
     ['gather', [digest, { name: 'inbox', type: 'in_app', controlValues: { body: 'Several' } }]],
@@ -98,8 +98,20 @@ test('a trace goes from the request through both processes to the provider and t
   await expect.poll(() => provider.asked.length, { timeout: 60_000 }).toBe(1)
   // One for the in-app message, one for the text message.
   await expect.poll(() => application.asked.length, { timeout: 60_000 }).toBe(2)
+  const digestOf = async (number: number) => {
+    const found = await client.query<{ run: string; status: string }>(
+      `SELECT n.id AS run, j.status FROM notifications n JOIN jobs j ON j.notification_id = n.id AND j.type = 'digest'
+       WHERE n.transaction_id = $1`,
+      [`t-${number}`],
+    )
+    return found.rows[0]
+  }
   await send('gather', 2, 'one')
+  await expect.poll(() => digestOf(2), { timeout: 60_000 }).toMatchObject({ status: 'delayed' })
   await send('gather', 3, 'two')
+  await expect.poll(() => digestOf(3), { timeout: 60_000 }).toMatchObject({ status: 'merged' })
+  const ended = await api.post(`/v1/notifications/${(await digestOf(2))?.run}/end-wait`, {})
+  expect(ended).toMatchObject({ status: 200 })
   // Enough failures in a row to open the integration's circuit breaker, which is logged.
   for (let number = 4; number < 9; number += 1) await send('greet', number, 'out of order')
   await expect.poll(() => worker.output, { timeout: 60_000 }).toContain('its circuit is open for a while')
