@@ -9,6 +9,8 @@ export interface Application {
   readonly url: string
   /** Sets its workflows, and the key that requests must be signed with. */
   serves(workflows: Workflow[], secretKey: string): void
+  /** Whether a proxy answers for it, as during a deployment. */
+  isAway: boolean
   /** The `action` of each request since the test began. */
   readonly actions: string[]
 }
@@ -25,6 +27,7 @@ export function useApplication(): Application {
       void (async () => {
         const body = await text(request)
         actions.push(urlOf(request).searchParams.get('action') ?? '')
+        if (application.isAway) return void response.writeHead(502).end('Bad gateway')
         const { status, headers, body: answer } = await handle(request, body === '' ? {} : JSON.parse(body))
         response.writeHead(status, headers).end(answer)
       })()
@@ -40,15 +43,17 @@ export function useApplication(): Application {
     server.closeAllConnections()
   })
 
-  return {
+  const application: Application = {
     get url() {
       return url
     },
     serves(workflows, secretKey) {
       handle = handlerOf(workflows, secretKey)
     },
+    isAway: false,
     actions,
   }
+  return application
 }
 
 const urlOf = (request: IncomingMessage) => new URL(request.url ?? '', 'http://application')

@@ -74,16 +74,26 @@ type TransportCode = keyof typeof sentences
 export class BridgeError extends Error {
   readonly code: string
   readonly data: unknown
+  /** The application may answer later: it is restarted or overloaded, or the network is down. */
+  readonly mayPass: boolean
 
-  constructor({ code, message, data }: { code: string; message: string; data?: unknown }) {
+  constructor({ code, message, data, mayPass = false }: BridgeFailure) {
     super(message)
     this.code = code
     this.data = data
+    this.mayPass = mayPass
   }
 }
 
-const problem = (code: TransportCode, remark?: string) =>
-  new BridgeError({ code, message: `${sentences[code]}${remark === undefined ? '' : ` (${remark})`}` })
+interface BridgeFailure {
+  code: string
+  message: string
+  data?: unknown
+  mayPass?: boolean
+}
+
+const problem = (code: TransportCode, remark?: string, mayPass = false) =>
+  new BridgeError({ code, message: `${sentences[code]}${remark === undefined ? '' : ` (${remark})`}`, mayPass })
 
 interface Surroundings {
   http: HttpClient
@@ -195,7 +205,8 @@ function bodyOf({ status, text }: HttpAnswer): Record<string, unknown> {
   // The application's own error says more than the status.
   if (typeof body?.code === 'string' && typeof body.message === 'string')
     throw new BridgeError({ code: body.code, message: body.message, data: body.data })
-  throw problem(codeOfStatus(status, text), `HTTP status ${status}`)
+  // A proxy answers 502 while the application behind it is restarted.
+  throw problem(codeOfStatus(status, text), `HTTP status ${status}`, retriedStatuses.has(status) || status === 502)
 }
 
 /** Undefined unless it is a JSON object that can be stored. */
@@ -243,9 +254,9 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
     case 'connection_failed':
     case 'connection_lost':
     case 'cut_off':
-      return problem('BridgeEndpointUnavailable', reason)
+      return problem('BridgeEndpointUnavailable', reason, true)
     case 'timeout':
-      return problem('BridgeRequestTimeout')
+      return problem('BridgeRequestTimeout', undefined, true)
     case 'certificate_refused':
       return problem('SelfSignedCertificate', reason)
     case 'too_many_redirects':

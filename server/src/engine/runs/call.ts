@@ -7,6 +7,7 @@ import type { ControlValues } from '../../steps/contract/kind.ts'
 import { detail, type StepOutcome } from '../../steps/contract/outcome.ts'
 import { type StepRun, subscriberVariablesOf } from '../../steps/contract/step-run.ts'
 import { askFilters, type Decided, gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
+import { decide } from '../../steps/delivery/policy.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
 import {
   contentFailed,
@@ -62,19 +63,56 @@ async function callCode(
   const { run, step } = of
   const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
   const { bridge_url: bridgeUrl } = (run as RunState).definition
+  const { code: absence, ...own } = (job.delivery ?? {}) as { code?: Absence }
   let answer: BridgeAnswer
   try {
     answer = await bridge.execute(targetIn(run.environment, bridgeUrl), ids, bridgeEvent(of))
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
+    const retry = error.mayPass ? askAgain(of, error, absence, tools) : undefined
+    if (retry) return { outcome: { ...retry, delivery: { ...own, ...retry.delivery } } }
     const { message, code, data } = error
     const details = [detail('bridge_failed', { message, code, ...(data === undefined ? {} : { data }) })]
     const stops = kindOf(job).isWait === true
     return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
   }
   if (answer.options.skip) return { outcome: skippedBy(kindOf(job)) }
-  const rendered = { ...of, values: answer.outputs, isRendered: true, providerData: answer.providers }
+  const delivery = Object.keys(own).length > 0 ? own : null
+  const rendered = {
+    ...{ ...of, job: { ...of.job, delivery } },
+    ...{ values: answer.outputs, isRendered: true, providerData: answer.providers },
+  }
   return kindOf(job).call ? callStep(rendered, job, tools) : { outputs: answer.outputs }
+}
+
+/** How long the application has not answered. Kept beside the step's own state. */
+interface Absence {
+  since: string
+  attempts: number
+}
+
+/** As patient as with a provider. @returns undefined once it is not worth waiting any longer */
+function askAgain(
+  { run, step }: StepRun,
+  { message, code }: BridgeError,
+  before: Absence | undefined,
+  { chance, clock }: CallTools,
+): Extract<StepOutcome, { kind: 'retry' }> | undefined {
+  const now = clock.now()
+  const absence = { since: before?.since ?? now.toISOString(), attempts: (before?.attempts ?? 0) + 1 }
+  const { attempts: calls } = absence
+  const decision = decide(
+    { kind: 'later', mayHaveArrived: false },
+    { startedAt: new Date(absence.since), calls, callsHere: calls, uncertainCalls: 0 },
+    {
+      ...{ now, isIdempotent: true, holdsUnknown: false, others: 'none' },
+      random: () => chance({ run, stepId: step.stepId, destination: 0, call: calls }),
+    },
+  )
+  if (decision.action !== 'retry') return undefined
+  const at = new Date(now.getTime() + decision.afterMs)
+  const raw = { message, code, attempt: calls, nextAttemptAt: at.toISOString() }
+  return { kind: 'retry', at, delivery: { code: absence }, details: [detail('bridge_retried', raw, { isRetry: true })] }
 }
 
 /** A step without a call is here because it was redriven. */

@@ -188,3 +188,32 @@ test('the bridge is not called for what the subscriber has turned off', async ()
   ])
   expect(app.actions).toEqual([])
 })
+
+// The last one: the clock is a day ahead afterwards, and the library refuses signatures from the future.
+test('an application that is away is asked again until it answers, or a day has passed', async () => {
+  await serve(
+    workflow('hello', async ({ step }) => {
+      await step.inApp('tell', () => ({ body: 'Hello' }))
+    }),
+  )
+  app.isAway = true
+  const waiting = await run('hello')
+  const away = 'Step queued, The application did not answer; it will be asked again'
+  expect(storyOf(waiting)).toEqual([`in_app queued: ${away}`])
+  expect(JSON.parse(waiting.jobs[0].executionDetails[1].raw)).toMatchObject({
+    ...{ code: 'BridgeEndpointNotFound', attempt: 1, nextAttemptAt: expect.any(String) },
+  })
+  await pass(server, { seconds: 3 })
+  app.isAway = false
+  await pass(server, { minutes: 1 })
+  expect(await contentsOf(api, 'ada')).toEqual(['Hello'])
+  expect(storyOf(await runOf(api, waiting.transactionId))).toEqual([
+    `in_app completed: ${away}, The application did not answer; it will be asked again, Message created, Message sent`,
+  ])
+
+  app.isAway = true
+  const { transactionId } = await run('hello')
+  for (let hours = 0; hours < 25; hours += 1) await pass(server, { hours: 1 })
+  app.isAway = false
+  expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', reason: 'bridge_failed' })
+})

@@ -80,6 +80,7 @@ const lines = {
   variant_chosen: ['Variant was chosen by the provided condition criteria', 'Pending'],
   bridge_skipped: ['Bridge execution skipped', 'Failed'],
   bridge_failed: ['Bridge execution failed', 'Failed'],
+  bridge_retried: ['The application did not answer; it will be asked again', 'Pending'],
   filtered_by_workflow: ['Step filtered by workflow preferences', 'Success'],
   filtered_by_user: ['Step filtered by user preferences', 'Success'],
   filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
