@@ -16,7 +16,11 @@ export const db = {
       from: 'if (more.length > 0 || !isOurs) return undefined',
       to: 'if (!isOurs) return undefined',
     },
-    { breaks: 'signatures do not depend on their salt', from: '.update(salt)', to: ".update('')" },
+    {
+      breaks: 'signatures do not depend on their salt',
+      from: ".update(salt).update('\\0').update(text)",
+      to: '.update(text)',
+    },
   ],
   'server/src/db/core/page.ts': [
     {

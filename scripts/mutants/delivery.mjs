@@ -97,13 +97,18 @@ export const delivery = {
   'server/src/steps/delivery/dispatch.ts': [
     {
       breaks: 'what was sent is sent again when another destination is retried',
-      from: "return known === undefined || (known.status === 'waiting' &&",
-      to: "return known === undefined || (known.status !== 'failed' &&",
+      from: "return status === 'waiting' ? [{ destination,",
+      to: "return status !== 'failed' ? [{ destination,",
     },
     {
       breaks: 'a destination is called before its time',
-      from: "!(Date.parse(known.dueAt ?? '') > now.getTime())",
-      to: "!(Date.parse(known.dueAt ?? '') > now.getTime() + 86_400_000)",
+      from: 'left.filter(({ dueAt }) => dueAt <= until)',
+      to: 'left.filter(({ dueAt }) => dueAt <= until + 86_400_000)',
+    },
+    {
+      breaks: 'a call that was cut off waits once more if the clock went back',
+      from: 'Math.max(now.getTime(), Math.min(...left.map(({ dueAt }) => dueAt)))',
+      to: 'now.getTime()',
     },
     {
       breaks: 'a call that was cut off is made again, whatever the integration says',
@@ -153,7 +158,7 @@ export const delivery = {
     },
     {
       breaks: 'a message that failed is stored as sent',
-      from: "status: sent ? 'sent' : told?.status === 'failed' ? 'error' : 'warning'",
+      from: "status: sent ? 'sent' : told?.status === 'failed' && !isSuppressed(told) ? 'error' : 'warning'",
       to: "status: told?.status === 'failed' ? 'sent' : 'warning'",
     },
   ],

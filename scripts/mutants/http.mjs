@@ -173,12 +173,11 @@ export const http = {
       to: "          .returning(['channel', 'is_primary'])",
     },
   ],
-  'server/src/http/workflows/workflows.ts': [
+  'server/src/http/workflows/newer-version.ts': [
     {
       breaks: 'a save overwrites a newer version',
       from: 'baseVersion !== row.version',
       to: 'baseVersion > row.version',
-      tests: ['server/src/http/workflows/newer-version.test.ts'],
     },
   ],
 }
