@@ -473,6 +473,7 @@ export interface JobTable extends Row {
   digest: JsonText<Record<string, unknown> | null>
   merged_into: string | null
   schedule_extensions: number
+  cut_off: Generated<boolean | null>
   attempts: number
   delivery: JsonText<Record<string, unknown> | null>
   due_at: Date | null

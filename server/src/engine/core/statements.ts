@@ -247,7 +247,7 @@ export const updateRuns = statement(
      UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
        details = j.details || r.details, output = r.output, digest = r.digest, merged_into = r.merged_into,
        schedule_extensions = r.schedule_extensions, attempts = r.attempts, delivery = r.delivery, due_at = r.due_at,
-       updated_at = r.updated_at
+       cut_off = NULL, updated_at = r.updated_at
      FROM json_to_recordset($2::json) AS r (${jobColumns})
      WHERE j.environment_id = r.environment_id AND j.notification_id = r.notification_id AND j.position = r.position
    ), m AS (
@@ -311,8 +311,8 @@ const removing = (place: { worker: number; ended: number }) => `gone AS (
 
 /**
  * Takes calls, and reads their runs as they were before. The lock on the steps tells a second worker that the first has taken
- * them. Steps that wait for a retry, or have ended, are left out. The first $9 are also written down as begun, as group $8 of
- * worker $7.
+ * them. Steps that wait for a retry, or have ended, are left out. One that is running was cut off. The first $9 are also written
+ * down as begun, as group $8 of worker $7.
  */
 export const takeCalls = statement(
   'take_calls',
@@ -324,10 +324,11 @@ export const takeCalls = statement(
      ORDER BY j.notification_id, j.position FOR UPDATE OF j
    ), taken AS (
      UPDATE jobs j SET status = 'running', attempts = j.attempts + 1, updated_at = $4,
-       details = CASE h.was WHEN 'running' THEN j.details || $5::jsonb ELSE j.details END
+       details = CASE h.was WHEN 'running' THEN j.details || $5::jsonb ELSE j.details END,
+       cut_off = CASE h.was WHEN 'running' THEN true ELSE j.cut_off END
      FROM held h
      WHERE j.environment_id = h.environment_id AND j.notification_id = h.notification_id AND j.position = h.position
-     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.id || ' ' || j.attempts AS call
+     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.cut_off, j.id || ' ' || j.attempts AS call
    ), calls AS MATERIALIZED (
      SELECT *, row_number() OVER () <= $9::int AS is_begun FROM taken
    ), ${removing({ worker: 7, ended: 10 })}, marked AS (
@@ -335,7 +336,7 @@ export const takeCalls = statement(
      SELECT $7::text, $8::bigint, array_agg(call) FROM calls WHERE is_begun HAVING count(*) > 0
    ), grouped AS (
      SELECT environment_id, notification_id, json_agg(json_build_object(
-       'position', position, 'attempts', attempts, 'was', was, 'isBegun', is_begun)) AS taken
+       'position', position, 'attempts', attempts, 'was', was, 'isCutOff', cut_off, 'isBegun', is_begun)) AS taken
      FROM calls GROUP BY 1, 2
    )
    SELECT ${wholeRun}, n.xmin::text AS row_version, g.taken
@@ -359,7 +360,8 @@ const ending = (name: string, waits?: { timers: string; wakes: string }) =>
        output json, delivery json, due_at timestamptz)
    ), j AS (
      UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
-       details = j.details || r.details, output = r.output, delivery = r.delivery, due_at = r.due_at, updated_at = $3
+       details = j.details || r.details, output = r.output, delivery = r.delivery, due_at = r.due_at, cut_off = NULL,
+       updated_at = $3
      FROM r
      WHERE j.environment_id = r.environment_id AND j.notification_id = r.id AND j.position = r.position
        AND j.status = 'running' AND j.attempts = r.attempts
@@ -550,23 +552,43 @@ export const takenCalls = statement(
    EXCEPT SELECT c->>0, c->>1, (c->>2)::int
    FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by <> ALL ($1::text[])`,
 )
-/**
- * Undoes the taking of these calls. $4 are the attempts that were not made; null if nobody knows, then those that are written
- * down as begun are left alone. $6 is the listing of a worker that gives its own calls back: without it they belong to others. A
- * call that was taken after a cut-off attempt ends with the line for that, $5; it goes back to what it was, so that the next
- * attempt knows.
- */
+/** Undoes the taking of these calls. $5 is the listing of a worker that gives its own calls back: without it they belong to others. */
 export const returnCalls = statement(
   'return_calls',
-  `WITH begun AS (SELECT unnest(b.calls) AS call FROM begun_calls b)
-   UPDATE jobs j SET attempts = j.attempts - 1,
-     status = CASE WHEN j.details->-1->>'detail' = $5::text THEN 'running' ELSE 'queued' END,
-     details = CASE WHEN j.details->-1->>'detail' = $5::text THEN j.details - (-1) ELSE j.details END
+  `UPDATE jobs j SET attempts = j.attempts - 1, status = 'queued'
    FROM ${rowsGiven('text', 'text', 'smallint', 'int')} AS t (environment_id, notification_id, position, attempts)
    WHERE j.environment_id = t.environment_id AND j.notification_id = t.notification_id AND j.position = t.position
-     AND j.status = 'running' AND j.attempts = coalesce(t.attempts, j.attempts) AND ${isListed('$6')}
-     AND (t.attempts IS NOT NULL OR NOT EXISTS (SELECT FROM begun b WHERE b.call = j.id || ' ' || j.attempts))
+     AND j.status = 'running' AND j.attempts = t.attempts AND ${isListed('$5')}
    RETURNING j.environment_id AS "environmentId", j.notification_id AS id, j.position`,
+)
+/**
+ * Puts the calls of workers that died back. Those that were begun may have arrived: they are marked as cut off at once, because
+ * the next worker may die before it takes them. The others are as if never taken.
+ */
+export const recoverCalls = statement(
+  'recover_calls',
+  `WITH found AS (
+     SELECT j.environment_id, j.notification_id, j.position, EXISTS (
+       SELECT FROM begun_calls b WHERE j.id || ' ' || j.attempts = ANY (b.calls)) AS is_begun
+     FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+     JOIN jobs j USING (environment_id, notification_id, position)
+     WHERE j.status = 'running'
+     ORDER BY j.notification_id, j.position FOR UPDATE OF j
+   )
+   UPDATE jobs j SET status = 'queued', attempts = CASE WHEN f.is_begun THEN j.attempts ELSE j.attempts - 1 END,
+     cut_off = CASE WHEN f.is_begun THEN true ELSE j.cut_off END,
+     details = CASE WHEN f.is_begun THEN j.details || $4::jsonb ELSE j.details END
+   FROM found f
+   WHERE j.environment_id = f.environment_id AND j.notification_id = f.notification_id AND j.position = f.position`,
+)
+/**
+ * Frees the jobs of workers that died. They get new numbers: a worker that was only taken for dead ends its jobs by their old
+ * ones, whoever has them by then.
+ */
+export const freeJobs = statement(
+  'free_jobs',
+  `UPDATE graphile_worker._private_jobs SET id = DEFAULT, locked_at = NULL, locked_by = NULL
+   WHERE locked_by = ANY ($1::text[])`,
 )
 /** Lets any worker take the calls over. */
 export const releaseCalls = statement(

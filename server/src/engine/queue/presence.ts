@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { detail } from '../../steps/contract/outcome.ts'
-import { listingOf, returnCalls, takenCalls } from '../core/statements.ts'
+import { freeJobs, listingOf, recoverCalls, takenCalls } from '../core/statements.ts'
 import type { CallKey } from '../runs/deliver.ts'
+import { storedLine } from '../runs/run.ts'
 
 export interface Pace {
   /** Between two polls of the others. Each poll also checks our own connection. */
@@ -177,11 +178,12 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
     taken.map((call) => call.environmentId),
     taken.map(({ id }) => id),
     taken.map((call) => call.position),
-    taken.map(() => null),
   ]
-  if (taken.length > 0)
-    await client.query({ ...returnCalls, values: [...columns, detail('outcome_unknown').detail, null] })
+  const unknown = storedLine(detail('outcome_unknown'), new Date())
+  if (taken.length > 0) await client.query({ ...recoverCalls, values: [...columns, JSON.stringify([unknown])] })
   await client.query('DELETE FROM begun_calls WHERE worker_id = ANY ($1)', [ids])
+  await client.query({ ...freeJobs, values: [ids] })
+  // The named queues of the library too.
   await client.query('SELECT graphile_worker.force_unlock_workers($1)', [ids])
   await client.query('DELETE FROM workers WHERE pool_id = ANY ($1)', [ids])
   await client.query('COMMIT')

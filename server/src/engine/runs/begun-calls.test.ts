@@ -190,11 +190,10 @@ test('what another worker has taken since is left to it', async () => {
   ])
   const { rows: taken } = await pool.query<CallKey>({ ...takenCalls, values: [['gone']] })
   expect(taken.map(({ id }) => id)).toEqual([keys[0]?.[1]])
-  const giveBack = async (key: (typeof keys)[number] | undefined, attempts: number | null, listing: string | null) => {
-    const values = [...(key ?? []).map((part) => [part]), [attempts], unknown, listing]
+  const giveBack = async (key: (typeof keys)[number] | undefined, attempts: number, listing: string) => {
+    const values = [...(key ?? []).map((part) => [part]), [attempts], listing]
     return (await pool.query({ ...returnCalls, values })).rowCount
   }
-  expect(await giveBack(keys[0], null, null)).toBe(0)
   // Whoever gives its own calls back names its attempt, and is listed.
   expect(await giveBack(keys[1], 1, next.holder?.listing ?? '')).toBe(0)
   expect(await giveBack(keys[1], 2, '0 gone')).toBe(0)
@@ -217,28 +216,50 @@ test('a job of the queue stays when the worker that has it was taken for dead', 
   expect(story).not.toContain(unknown)
 })
 
-test('a repeat that was not begun either is repeated again, and still knows', async () => {
+test('a call that was begun is known to be cut off, however many workers die before one makes it again', async () => {
   const ids = await started(1)
-  const [run] = await Promise.all(ids.map((id) => runOf(api, id)))
-  const begun = await notesOf('first')
-  await begun.begin(callName({ id: run?.jobs[0]._id as string, attempts: 1 }), begun.holder)
-  await die('first', ids)
-  // The second takes it over, and dies before it begins the call.
-  await notesOf('second')
   const { pool } = server.database
-  await pool.query(`UPDATE jobs SET attempts = 2, details = details || $2::jsonb WHERE id = $1`, [
-    run?.jobs[0]._id,
-    JSON.stringify([{ detail: unknown, status: 'Warning', at: server.clock.now() }]),
-  ])
+  const jobId = (await runOf(api, ids[0] ?? '')).jobs[0]._id as string
+  const begun = await notesOf('first')
+  await begun.begin(callName({ id: jobId, attempts: 1 }), begun.holder)
+  await die('first', ids)
+  const state = async () => (await pool.query('SELECT status, attempts, cut_off FROM jobs WHERE id = $1', [jobId])).rows
+  const cutOff = [{ status: 'queued', attempts: 1, cut_off: true }]
+  expect(await state()).toEqual(cutOff)
+  // The second has a job of the queue for it, and dies before it takes the call.
+  await notesOf('second')
   await die('second', [])
-  const { rows } = await pool.query('SELECT status, attempts FROM jobs WHERE id = $1', [run?.jobs[0]._id])
-  expect(rows).toEqual([{ status: 'running', attempts: 1 }])
+  expect(await state()).toEqual(cutOff)
+  // The third takes it, and dies before it begins the call.
+  await notesOf('third')
+  await pool.query("UPDATE jobs SET status = 'running', attempts = 2 WHERE id = $1", [jobId])
+  await die('third', [])
+  expect(await state()).toEqual(cutOff)
   await pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
   await server.drain()
   const [story = ''] = storyOf(await runOf(api, ids[0] ?? ''))
   // Once by the engine, once by the step.
   expect(story.split(unknown)).toHaveLength(3)
   expect(vendor.asked).toEqual([])
+  expect(await state()).toMatchObject([{ status: 'failed', cut_off: null }])
+})
+
+test('a worker that was only taken for dead does not end the job of the queue that another has by now', async () => {
+  const ids = await started(1)
+  const { pool } = server.database
+  const numbers = async () =>
+    (
+      await pool.query<{ id: string; locked_by: string | null }>(
+        'SELECT id, locked_by FROM graphile_worker._private_jobs',
+      )
+    ).rows
+  const [before] = await numbers()
+  await notesOf('paused')
+  await die('paused', ids)
+  const [after] = await numbers()
+  expect(after).toMatchObject({ locked_by: null })
+  expect(after?.id).not.toBe(before?.id)
+  await pool.query('DELETE FROM graphile_worker._private_jobs')
 })
 
 test('a process that stops gives back what it has not begun, at once, and cuts off what hangs', async () => {

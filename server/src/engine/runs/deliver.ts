@@ -57,7 +57,13 @@ interface Taken {
 
 interface TakenRow extends LoadedRow {
   row_version: string
-  taken: Array<{ position: number; attempts: number; was: 'queued' | 'running'; isBegun: boolean }>
+  taken: Array<{
+    position: number
+    attempts: number
+    was: 'queued' | 'running'
+    isCutOff: boolean | null
+    isBegun: boolean
+  }>
 }
 
 /** Calls that one statement takes or ends. */
@@ -158,8 +164,7 @@ export class Deliveries {
       own.map(({ job }) => job.attempts),
     ]
     await inTransaction(this.#parts.pool, async (transaction) => {
-      const values = [...columns, detail('outcome_unknown').detail, holder?.listing ?? null]
-      const returned = await transaction.run<CallKey>(returnCalls, values)
+      const returned = await transaction.run<CallKey>(returnCalls, [...columns, holder?.listing ?? null])
       const payload = { calls: returned.map(({ environmentId, id, position }) => [environmentId, id, position]) }
       if (returned.length === 0) return
       await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
@@ -217,11 +222,11 @@ export class Deliveries {
     for (const { id, row_version: rowVersion, taken } of rows) {
       const run = runs.get(id)
       if (!run) continue
-      for (const { position, attempts, was, isBegun } of taken) {
+      for (const { position, attempts, was, isCutOff, isBegun } of taken) {
         const job = run.jobs.find((each) => each.position === position)
         if (!job) continue
-        const isRepeated = was === 'running'
-        if (isRepeated) job.details.push(unknown)
+        const isRepeated = isCutOff === true
+        if (was === 'running') job.details.push(unknown)
         Object.assign(job, { status: 'running', attempts, storedDetails: job.details.length })
         const key = { environmentId: run.environment.id, id, position }
         calls.set(nameOf(key), { key, run, job, isRepeated, rowVersion, isBegun, holder })

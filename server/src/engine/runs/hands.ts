@@ -5,7 +5,6 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
-import { detail } from '../../steps/contract/outcome.ts'
 import { priorities } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
@@ -143,7 +142,6 @@ export class Hands {
         calls.map(({ run }) => run.id),
         calls.map(({ position }) => position),
         calls.map(({ run, position }) => jobOf(run, position).attempts),
-        detail('outcome_unknown').detail,
         null,
       ])
       await transaction.run(queueCalls, [[payload], [priorities.single]])
