@@ -19,7 +19,7 @@ type Operation = Pick<Route, 'method' | 'path'>
 
 /** Operations without authentication: health, reports from providers and identity providers, and sign-in. */
 const isPublic = ({ method, path }: Operation) =>
-  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l)\//.test(
+  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|forgot-password|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l)\//.test(
     `${method} ${path}`,
   )
 /** For subscribers in browsers, who have inbox tokens. */

@@ -11852,6 +11852,8 @@ export interface Operations {
       }
       /** Whether somebody can sign in with a passkey */
       hasPasskeys: boolean
+      /** Whether an email integration can mail a link for a new password */
+      mailsResets: boolean
     }
   }
   /** Look up the purpose of a link */
@@ -12052,6 +12054,13 @@ export interface Operations {
         expiresAt: string
       }
     }
+  }
+  /** Mail a link for a new password, if there is such an account */
+  'POST /v1/auth/forgot-password': {
+    body: {
+      email: string
+    }
+    answer: undefined
   }
   /** Sign in: the second step, with one of a code, a recovery code or a passkey */
   'POST /v1/auth/second-step': {

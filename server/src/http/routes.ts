@@ -39,6 +39,7 @@ import { account } from './organization/account.ts'
 import { apiKeys } from './organization/api-keys.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
+import { forgottenPassword } from './organization/forgotten-password.ts'
 import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -147,6 +148,7 @@ export const resources: Resource[] = [
   previews,
   bridges,
   signIn,
+  forgottenPassword,
   secondStep,
   oidc,
   account,

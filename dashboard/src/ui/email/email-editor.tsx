@@ -46,6 +46,7 @@ export function EmailEditor(props: EmailEditorProps) {
   const { isTouched, onBlur } = useTouched(isEmptyBody(value))
   const isWrong = issues.length > 0 && isTouched
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
     <div onBlur={onBlur}>
       <div className="mb-1.5 flex items-center justify-between gap-2">
         <span className="text-sm font-medium">{label}</span>

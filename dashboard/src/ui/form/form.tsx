@@ -188,6 +188,7 @@ export function FieldFrame(props: FieldFrameProps) {
     </label>
   )
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
     <div className={className} onBlur={onBlur}>
       {inline ? (
         <div className="flex items-center gap-2.5">

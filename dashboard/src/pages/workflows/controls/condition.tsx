@@ -218,6 +218,7 @@ function RuleRow({ rule, onChange, onRemove, path, issues, holdsAt }: RuleProps)
   const { isTouched, onBlur } = useTouched(rule.field === '')
   const isWrong = own.length > 0 && isTouched
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
     <div className="rounded-control border bg-raised p-2" onBlur={onBlur}>
       <div className="flex flex-wrap items-start gap-2">
         <Combobox
