@@ -56,7 +56,7 @@ const isForPeople = (operation: Operation) =>
 const policy: Array<[operation: RegExp, role: Role]> = [
   // One's own account and organization.
   [
-    /^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere|proof|proof\/challenge|factors(\/.*)?)$/,
+    /^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere|views|views\/\{viewId\}|proof|proof\/challenge|factors(\/.*)?)$/,
     'viewer',
   ],
   [/^DELETE \/v1\/auth\/members\/\{memberId\}\/factors$/, 'owner'],

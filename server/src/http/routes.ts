@@ -51,6 +51,7 @@ import { prove } from './organization/prove.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { publishRequests } from './organization/publish-requests.ts'
 import { environmentRetention } from './organization/retention.ts'
+import { savedViews } from './organization/saved-views.ts'
 import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
@@ -156,6 +157,7 @@ export const resources: Resource[] = [
   prove,
   members,
   invitations,
+  savedViews,
   audit,
   demo,
   dashboard,
