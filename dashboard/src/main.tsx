@@ -14,7 +14,7 @@ import './styles.css'
 whenSignedOut(() => {
   cache.removeQueries({ queryKey: ['session'] })
   const { pathname, href } = router.state.location
-  if (/^\/(sign-in|setup|invitation|reset)/.test(pathname)) return
+  if (/^\/(sign-in|setup|invitation|forgot-password|reset)/.test(pathname)) return
   void router.navigate({ to: '/sign-in', search: { returnTo: href, env: undefined } })
 })
 

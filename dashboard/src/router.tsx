@@ -65,6 +65,7 @@ const routes = root.addChildren([
   bare('/setup', () => import('./pages/sign-in/setup.tsx')),
   bare('/invitation', () => import('./pages/sign-in/invitation.tsx')),
   bare('/second-factor', () => import('./pages/sign-in/set-up-factor.tsx')),
+  bare('/forgot-password', () => import('./pages/sign-in/forgot-password.tsx')),
   bare('/reset', () => import('./pages/sign-in/reset.tsx')),
   shell.addChildren([
     page('/activity/{-$runId}', () => import('./pages/activity/activity.tsx')),

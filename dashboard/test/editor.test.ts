@@ -60,6 +60,7 @@ beforeAll(async () => {
     { name: 'For pros', stepId: 'pros', type: 'in_app', controlValues: { body: 'Hi', skip: { and: [plan, total] } } },
     { name: 'For all', stepId: 'all', type: 'in_app', controlValues: { body: 'Hi {{payload.plan}}{{payload.total}}' } },
   ])
+  await make('blank', [{ name: 'Mail', stepId: 'mail', type: 'email', controlValues: { editorType: 'html' } }])
   await make('empty-repeat', [
     {
       name: 'Mail',
@@ -106,6 +107,19 @@ test('a translation key, a Repeat and a variable that would fail are issues, at 
   await issues('1 issue').click()
   await page.getByRole('menuitem', { name: /Choose the list/ }).click()
   await page.getByText('Choose the list that the Repeat block goes through').first().waitFor()
+})
+
+test('an empty field says what it wants, and is red only once somebody has been there', async () => {
+  await follow(page, '/workflows/blank?step=mail')
+  const wrong = page.locator('[data-invalid="true"], [aria-invalid="true"]')
+  await page.getByText('Subject is required').waitFor()
+  await issues('1 issue').waitFor()
+  expect(await wrong.count()).toBe(0)
+  await page.getByRole('textbox', { name: 'Subject' }).click()
+  await page.keyboard.press('Tab')
+  await expect.poll(() => wrong.count()).toBe(1)
+  await page.getByRole('textbox', { name: 'Subject' }).fill('News')
+  await expect.poll(() => wrong.count()).toBe(0)
 })
 
 test('the preview is shown in another language and as others see it', async () => {
@@ -230,9 +244,10 @@ test('blocks: a menu behind "/", a Repeat filled in, settings beside it, a way b
   expect(isApart).toBe(true)
   await settings.getByRole('button', { name: 'Close' }).click()
 
-  // Below a last Repeat: by keyboard, then by mouse.
-  await box.locator('p').last().click()
-  await page.keyboard.press('End')
+  // Below a last Repeat: by keyboard, then by mouse. Two chips take two lines: the cursor has to stand in the last one.
+  const line = box.locator('p').last()
+  const { width, height } = await boxOf(line)
+  await line.click({ position: { x: width - 4, y: height - 4 } })
   await page.keyboard.press('ArrowDown')
   await page.keyboard.type('By keyboard')
   await body.locator(':scope > p', { hasText: 'By keyboard' }).waitFor()

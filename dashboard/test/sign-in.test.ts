@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { signInAs } from '../../server/test/people.ts'
-import { follow, takeScreenshots, useDashboard } from './dashboard.ts'
+import { useVendor } from '../../server/test/vendor.ts'
+import { axeViolations, follow, takeScreenshots, useDashboard } from './dashboard.ts'
 
-const { server, browser, open } = useDashboard()
+const { server, browser, open } = useDashboard({ allowPrivateAddresses: true })
+const vendor = useVendor()
 const password = 'correct horse battery'
 
 describe('setting up', () => {
@@ -127,6 +129,41 @@ describe('invitations and new passwords', () => {
     await page.getByLabel('New password', { exact: true }).fill('a whole new password')
     await page.getByRole('button', { name: 'Save and sign in' }).click()
     await page.getByRole('button', { name: 'Your account' }).waitFor()
+  })
+})
+
+describe('a forgotten password', () => {
+  test('without an email integration the page says who can make a link', async () => {
+    const { page } = await open({ role: 'none', path: '/sign-in' })
+    await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    await page.getByText('cannot email you a link').waitFor()
+    await page.getByText('An admin of your organization can make a link for you').waitFor()
+    await takeScreenshots(page, 'forgot-password-no-mail')
+    expect(await axeViolations(page)).toEqual([])
+  })
+
+  test('a link comes by email and leads to a new password', async () => {
+    vendor.plays(() => ({ body: { id: 'm1' } }))
+    const sender = { from: 'team@acme.example', senderName: 'Acme', domain: 'acme.example' }
+    const credentials = { apiKey: 'secret', user: 'api', baseUrl: vendor.url, ...sender }
+    const body = { providerId: 'mailgun', channel: 'email', name: 'Mailgun', active: true, credentials }
+    expect(await server.api.post('/v1/integrations', body)).toMatchObject({ status: 201 })
+
+    const { page } = await open({ role: 'none', path: '/sign-in' })
+    await page.getByLabel('Email').fill('grace@example.com')
+    await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor()
+    expect(await page.getByLabel('Email').inputValue()).toBe('grace@example.com')
+    await takeScreenshots(page, 'forgot-password')
+    await page.getByRole('button', { name: 'Email me a link' }).click()
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await expect.poll(() => vendor.asked.length).toBe(1)
+    const token = /reset#([\w-]{43})/.exec(vendor.asked[0]?.body ?? '')?.[1]
+    await page.goto(`${server.url}/reset#${token}`)
+    await page.getByLabel('New password', { exact: true }).fill('jacquard loom cards')
+    await page.getByRole('button', { name: 'Save and sign in' }).click()
+    await page.getByRole('button', { name: 'Your account: Grace Hopper' }).waitFor()
   })
 })
 

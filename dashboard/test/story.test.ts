@@ -72,8 +72,9 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await outcome.waitFor()
   await server.drain()
   await outcome.getByText('Waiting').waitFor()
+  const accepted = page.waitForResponse((response) => response.url().endsWith('/v1/events/trigger'))
   await dialog.getByRole('button', { name: 'Run again' }).click()
-  await outcome.getByText('Waiting').waitFor({ state: 'detached' })
+  await accepted
   await server.drain()
   await outcome.getByText('2 events collected so far.').waitFor()
 

@@ -38,7 +38,7 @@ async function fill(api: Api): Promise<void> {
 const names = (page: Page) =>
   page
     .getByRole('table', { name: 'Subscribers' })
-    .locator('tbody tr td:first-child a')
+    .locator('tbody tr td a[data-row-link]')
     .locator('[dir=auto]')
     .allTextContents()
 
@@ -105,6 +105,91 @@ describe('the list', () => {
 })
 
 describe('one subscriber', () => {
+  test('a filter on the data is saved as a view, renamed and deleted', async () => {
+    const { development } = await server.freshOrganization()
+    await fill(development)
+    const { page } = await open({ api: development, path: '/subscribers' })
+    await expect.poll(() => names(page)).toHaveLength(5)
+    await page.getByRole('button', { name: 'Data', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Field' }).fill('data.plan')
+    await page.getByRole('textbox', { name: 'Value' }).fill('pro')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => names(page)).toEqual(['Ada Lovelace'])
+    expect(new URL(page.url()).searchParams.getAll('data')).toEqual(['plan=pro'])
+
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Pro plan')
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByRole('button', { name: 'Pro plan' }).waitFor()
+    await takeScreenshots(page, 'subscribers-view')
+    await page.getByRole('button', { name: 'Remove the filter plan=pro' }).click()
+    await expect.poll(() => names(page)).toHaveLength(5)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Pro plan' }).click()
+    await expect.poll(() => names(page)).toEqual(['Ada Lovelace'])
+
+    await page.getByRole('button', { name: 'Pro plan' }).click()
+    await page.getByRole('menuitem', { name: 'Rename “Pro plan”…' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Paying')
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await page.getByRole('button', { name: 'Paying' }).click()
+    await page.getByRole('menuitem', { name: 'Delete “Paying”' }).click()
+    await page.getByRole('button', { name: 'Views' }).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+  })
+
+  test('subscribers are chosen by keyboard, added to a topic, exported and deleted, each with one request', async () => {
+    const { development } = await server.freshOrganization()
+    await fill(development)
+    const { page } = await open({ api: development, path: '/subscribers' })
+    await expect.poll(() => names(page)).toHaveLength(5)
+    const changes: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    })
+    const bar = page.getByRole('toolbar', { name: 'Selected rows' })
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await bar.getByText('2 selected').waitFor()
+    await page.keyboard.press('Escape')
+    await bar.waitFor({ state: 'detached' })
+
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).focus()
+    await page.keyboard.press('Space')
+    await bar.getByText('5 selected').waitFor()
+    await takeScreenshots(page, 'subscribers-selected')
+    expect(await axeViolations(page)).toEqual([])
+    await bar.getByRole('button', { name: 'Add to topic' }).click()
+    await page.getByRole('combobox', { name: 'Topic' }).click()
+    await page.keyboard.type('product-news')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add to topic' }).click()
+    await page.getByText('5 subscribers follow product-news').waitFor()
+    expect((await development.get('/v2/topics/product-news/subscriptions')).body.totalCount).toBe(5)
+
+    for (const name of ['Ada Lovelace', 'Grace Hopper'])
+      await page.getByRole('checkbox', { name: `Select ${name}` }).click()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      bar
+        .getByRole('button', { name: 'Export' })
+        .click()
+        .then(() => page.getByRole('menuitem', { name: /^JSON/ }).click()),
+    ])
+    const exported = JSON.parse(await textOf(file)).map((one: { subscriberId: string }) => one.subscriberId)
+    expect(exported.sort()).toEqual(['ada', 'grace'])
+
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog', { name: 'Delete 2 subscribers?' }).getByText('Ada Lovelace').waitFor()
+    await page.getByRole('button', { name: 'Delete 2 subscribers' }).click()
+    await expect.poll(() => names(page)).toHaveLength(3)
+    await bar.waitFor({ state: 'detached' })
+    expect(changes).toEqual(['POST /v2/topics/product-news/subscriptions', 'POST /v2/subscribers/bulk-delete'])
+  })
+
   test('an empty list shows how to fill it; a subscriber can be created, changed and deleted, after naming what is lost', async () => {
     const { development } = await server.freshOrganization()
     await addWorkflow(development, {

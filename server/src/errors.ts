@@ -306,6 +306,18 @@ export const errorTable = {
     status: 404,
     message: (p: { invitationId: string }) => `Invitation ${p.invitationId} not found`,
   },
+  view_not_found: {
+    status: 404,
+    message: (p: { viewId: string }) => `You have no saved view ${p.viewId}`,
+  },
+  view_exists: {
+    status: 409,
+    message: (p: { name: string }) => `You already have a view named "${p.name}"`,
+  },
+  too_many_views: {
+    status: 409,
+    message: (p: { limit: number }) => `You can save up to ${p.limit} views of a list; delete one first`,
+  },
   oidc_not_configured: {
     status: 404,
     message: says('Signing in with an identity provider is not configured; see BELFRY_OIDC_ISSUER'),

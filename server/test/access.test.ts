@@ -19,7 +19,7 @@ type Operation = Pick<Route, 'method' | 'path'>
 
 /** Operations without authentication: health, reports from providers and identity providers, and sign-in. */
 const isPublic = ({ method, path }: Operation) =>
-  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l)\//.test(
+  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|forgot-password|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l)\//.test(
     `${method} ${path}`,
   )
 /** For subscribers in browsers, who have inbox tokens. */
@@ -56,7 +56,7 @@ const isForPeople = (operation: Operation) =>
 const policy: Array<[operation: RegExp, role: Role]> = [
   // One's own account and organization.
   [
-    /^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere|proof|proof\/challenge|factors(\/.*)?)$/,
+    /^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere|views|views\/\{viewId\}|proof|proof\/challenge|factors(\/.*)?)$/,
     'viewer',
   ],
   [/^DELETE \/v1\/auth\/members\/\{memberId\}\/factors$/, 'owner'],

@@ -125,6 +125,7 @@ export async function plant(server: TestServer): Promise<Planted> {
   const member = await signInAs(server, api, 'viewer')
   await made('/v1/auth/factors/app', undefined, owner)
   const invitation = await made('/v1/auth/invitations', { email: 'eve@example.com', role: 'viewer' }, owner)
+  const view = await made('/v1/auth/views', { page: 'subscribers', name: secret, search: '' }, owner)
   const inbox = await openInbox(server, api, 'ada')
   const [run, message, item, mail, delivery, event, session] = await Promise.all([
     first('/v1/notifications'),
@@ -201,6 +202,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     memberId: [member.id],
     invitationId: [invitation._id],
     sessionId: [session._id],
+    viewId: [view._id],
     passkeyId: [passkey.id],
     keyId: [key._id],
     requestId: [asked._id],

@@ -27,6 +27,7 @@ export const auth = {
   setUp: (body: Body<'POST /v1/auth/set-up'>) => api('POST /v1/auth/set-up', { body }),
   acceptInvitation: (body: Body<'POST /v1/auth/invitations/accept'>) =>
     api('POST /v1/auth/invitations/accept', { body }),
+  forgotPassword: (body: Body<'POST /v1/auth/forgot-password'>) => api('POST /v1/auth/forgot-password', { body }),
   resetPassword: (body: Body<'POST /v1/auth/password-reset'>) => api('POST /v1/auth/password-reset', { body }),
   changeMe: (body: Body<'PATCH /v1/auth/me'>) => api('PATCH /v1/auth/me', { body }),
 }

@@ -84,6 +84,8 @@ export const subscribers = {
   endSessions: (subscriberId: string) =>
     api('DELETE /v2/subscribers/{subscriberId}/inbox-sessions', { path: { subscriberId } }),
   remove: (subscriberId: string) => api('DELETE /v2/subscribers/{subscriberId}', { path: { subscriberId } }),
+  /** Up to 100 at once. */
+  removeMany: (subscriberIds: string[]) => api('POST /v2/subscribers/bulk-delete', { body: { subscriberIds } }),
   changePreferences: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}/preferences'>) =>
     api('PATCH /v2/subscribers/{subscriberId}/preferences', { path: { subscriberId }, body }),
 

@@ -738,6 +738,8 @@ export interface Operations {
       name?: string | undefined
       /** The exact id */
       subscriberId?: string | undefined
+      /** Fields of their data and the value each must have: `plan=pro`, `address.city=Berlin`. A list matches if it has the value */
+      data?: Array<string> | undefined
     }
     answer: {
       data: Array<{
@@ -881,6 +883,16 @@ export interface Operations {
     answer: {
       acknowledged: boolean
       status: string
+    }
+  }
+  /** Delete up to 100 subscribers with all their data */
+  'POST /v2/subscribers/bulk-delete': {
+    body: {
+      subscriberIds: Array<string>
+    }
+    answer: {
+      deleted: number
+      missing: Array<string>
     }
   }
   /** Create or update up to 500 subscribers */
@@ -11852,6 +11864,8 @@ export interface Operations {
       }
       /** Whether somebody can sign in with a passkey */
       hasPasskeys: boolean
+      /** Whether an email integration can mail a link for a new password */
+      mailsResets: boolean
     }
   }
   /** Look up the purpose of a link */
@@ -12052,6 +12066,13 @@ export interface Operations {
         expiresAt: string
       }
     }
+  }
+  /** Mail a link for a new password, if there is such an account */
+  'POST /v1/auth/forgot-password': {
+    body: {
+      email: string
+    }
+    answer: undefined
   }
   /** Sign in: the second step, with one of a code, a recovery code or a passkey */
   'POST /v1/auth/second-step': {
@@ -12626,6 +12647,68 @@ export interface Operations {
         provedUntil: string
       }
     }
+  }
+  /** List your saved views */
+  'GET /v1/auth/views': {
+    query?: {
+      /** The list it is a view of */
+      page?: 'subscribers' | undefined
+    }
+    answer: Array<{
+      _id: string
+      /** The list it is a view of */
+      page: 'subscribers'
+      name: string
+      /** Filters and order, as in the URL: `name=ada&by=updatedAt` */
+      search: string
+      createdAt: string
+    }>
+  }
+  /** Save a view of a list */
+  'POST /v1/auth/views': {
+    body: {
+      /** The list it is a view of */
+      page: 'subscribers'
+      name: string
+      /** Filters and order, as in the URL: `name=ada&by=updatedAt` */
+      search: string
+    }
+    answer: {
+      _id: string
+      /** The list it is a view of */
+      page: 'subscribers'
+      name: string
+      /** Filters and order, as in the URL: `name=ada&by=updatedAt` */
+      search: string
+      createdAt: string
+    }
+  }
+  /** Rename a saved view, or change what it shows */
+  'PATCH /v1/auth/views/{viewId}': {
+    path: {
+      viewId: string
+    }
+    body: {
+      name?: string | undefined
+      /** Filters and order, as in the URL: `name=ada&by=updatedAt` */
+      search?: string | undefined
+    }
+    answer: {
+      _id: string
+      /** The list it is a view of */
+      page: 'subscribers'
+      name: string
+      /** Filters and order, as in the URL: `name=ada&by=updatedAt` */
+      search: string
+      createdAt: string
+    }
+  }
+  /** Delete a saved view */
+  'DELETE /v1/auth/views/{viewId}': {
+    path: {
+      viewId: string
+    }
+    answer: undefined
   }
   /** Verify the audit log of the organization */
   'GET /v1/audit/verify': {

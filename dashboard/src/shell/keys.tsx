@@ -19,6 +19,7 @@ const groups: Array<{ title: string; keys: Array<[keys: string, meaning: string]
       ['j', 'Next row'],
       ['k', 'Previous row'],
       ['enter', 'Open the row'],
+      ['x', 'Select the row'],
       ['c', 'Create'],
     ],
   },

@@ -846,6 +846,18 @@ CREATE TABLE sandbox_messages (
 CREATE INDEX sandbox_messages_age ON public.sandbox_messages USING btree (created_at);
 CREATE INDEX sandbox_messages_newest ON public.sandbox_messages USING btree (environment_id, created_at, id);
 
+CREATE TABLE saved_views (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  page text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  search text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT saved_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT saved_views_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX saved_views_name ON public.saved_views USING btree (user_id, page, lower(name));
+
 CREATE TABLE sign_in_attempts (
   key text COLLATE "C" NOT NULL,
   attempts integer NOT NULL,

@@ -39,6 +39,7 @@ import { account } from './organization/account.ts'
 import { apiKeys } from './organization/api-keys.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
+import { forgottenPassword } from './organization/forgotten-password.ts'
 import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -50,6 +51,7 @@ import { prove } from './organization/prove.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { publishRequests } from './organization/publish-requests.ts'
 import { environmentRetention } from './organization/retention.ts'
+import { savedViews } from './organization/saved-views.ts'
 import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
@@ -147,6 +149,7 @@ export const resources: Resource[] = [
   previews,
   bridges,
   signIn,
+  forgottenPassword,
   secondStep,
   oidc,
   account,
@@ -154,6 +157,7 @@ export const resources: Resource[] = [
   prove,
   members,
   invitations,
+  savedViews,
   audit,
   demo,
   dashboard,

@@ -42,6 +42,7 @@ const sentences: Record<string, string> = {
   'member.recovery-code-used': 'Used a recovery code',
   'member.recovery-codes-made': 'Made new recovery codes',
   'member.removed': 'Removed a member',
+  'member.reset-link-asked': 'Was asked for a password reset link by email',
   'member.reset-link-made': 'Created a password reset link',
   'member.role-changed': 'Changed a role',
   'member.second-factor-added': 'Added a second factor',

@@ -9,6 +9,7 @@ import { useEnvironment } from '../../shell/environment.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
 import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
+import { localeName, localeOptions } from '../../ui/base/locales.ts'
 import { Loaded } from '../../ui/base/states.tsx'
 import { Combobox } from '../../ui/form/combobox.tsx'
 import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
@@ -16,7 +17,6 @@ import { Input } from '../../ui/form/input.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Facts, Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { InboxSettings } from './inbox.tsx'
-import { localeName, localeOptions } from './locales.ts'
 
 export function Page() {
   const canChange = useCan('admin')
@@ -120,7 +120,7 @@ function Languages({ settings, canChange }: { settings: OrganizationSettings; ca
             {...control}
             value={defaultLocale}
             onValue={(locale) => change.mutate({ defaultLocale: locale })}
-            options={localeOptions}
+            options={localeOptions()}
             display={`${localeName(defaultLocale)} (${defaultLocale})`}
             allowNew
             disabled={isOff}
@@ -133,7 +133,7 @@ function Languages({ settings, canChange }: { settings: OrganizationSettings; ca
             {...control}
             value={undefined}
             onValue={(locale) => change.mutate({ targetLocales: [...targetLocales, locale] })}
-            options={localeOptions.filter(({ value }) => value !== defaultLocale && !targetLocales.includes(value))}
+            options={localeOptions().filter(({ value }) => value !== defaultLocale && !targetLocales.includes(value))}
             placeholder="Add a language…"
             allowNew
             disabled={isOff}

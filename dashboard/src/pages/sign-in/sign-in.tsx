@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Fingerprint, KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { auth } from '../../api/auth.ts'
@@ -51,7 +52,15 @@ export function Page() {
   return (
     <BarePage
       title="Sign in to Belfry"
-      footer="Forgot your password? Ask an admin of your organization for a reset link."
+      footer={
+        <Link
+          to="/forgot-password"
+          search={form.values.email ? { email: form.values.email } : {}}
+          className="font-medium text-ink underline-offset-2 hover:underline"
+        >
+          Forgot your password?
+        </Link>
+      }
     >
       {error && (
         <p role="alert" className="mb-4 rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">

@@ -16,6 +16,7 @@ interface Filters {
   email?: string
   phone?: string
   subscriberId?: string
+  data?: string[]
 }
 interface ExportState {
   name: string
@@ -50,19 +51,30 @@ async function readAll(filters: Filters, environment: Environment): Promise<Subs
 const picked = (subscriber: Subscriber) =>
   Object.fromEntries(columns.map((column) => [column, subscriber[column] ?? null]))
 
-async function asText(all: Subscriber[], format: Format): Promise<string> {
+async function asText(all: readonly Subscriber[], format: Format): Promise<string> {
   if (format === 'json') return `${JSON.stringify(all.map(picked), undefined, 2)}\n`
   return asCsv([[...columns], ...all.map((one) => columns.map((column) => one[column]))])
 }
 
+const fileOf = (format: Format, environment: Environment) =>
+  `subscribers-${environment.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.${format}`
+
+/** Saves subscribers that are there already. */
+export async function saveAs(all: readonly Subscriber[], format: Format, environment: Environment): Promise<void> {
+  const name = fileOf(format, environment)
+  download(name, await asText(all, format), format === 'csv' ? 'text/csv' : 'application/json')
+  toast.success(
+    `${all.length.toLocaleString('en')} ${all.length === 1 ? 'subscriber' : 'subscribers'} exported to ${name}`,
+  )
+}
+
 async function run(filters: Filters, format: Format, environment: Environment): Promise<void> {
-  const name = `subscribers-${environment.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.${format}`
+  const name = fileOf(format, environment)
   exportJob.set({ name, done: 0, total: undefined, isCanceled: false })
   try {
     const all = await readAll(filters, environment)
     if (!all) return
-    download(name, await asText(all, format), format === 'csv' ? 'text/csv' : 'application/json')
-    toast.success(`${all.length.toLocaleString('en')} subscribers exported to ${name}`)
+    await saveAs(all, format, environment)
   } catch (error) {
     toast.error(`The export failed. ${(error as Error).message}`)
   } finally {
@@ -79,7 +91,7 @@ interface ExportMenuProps {
 export function ExportMenu({ filters, total, environment }: ExportMenuProps) {
   const job = useJob(exportJob)
   const start = (format: Format) => void keepWindowOpen(() => run(filters, format, environment))
-  const isFiltered = Object.values(filters).some((value) => value !== '')
+  const isFiltered = Object.values(filters).some((value) => value !== undefined && value.length > 0)
   return (
     <Menu
       trigger={

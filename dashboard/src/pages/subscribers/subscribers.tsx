@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Import, Plus, UserRound, UserRoundSearch } from 'lucide-react'
+import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { useEnvironment } from '../../shell/environment.ts'
@@ -15,16 +16,28 @@ import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
+import { SavedViews } from '../../ui/list/saved-views.tsx'
 import { type Column, Paging, Table } from '../../ui/list/table.tsx'
-import { flag, oneOf, text, useUrlState } from '../../ui/list/url-state.ts'
+import {
+  flag,
+  manyOf,
+  oneOf,
+  parseSearch,
+  stringifySearch,
+  text,
+  type UrlState,
+  useUrlState,
+} from '../../ui/list/url-state.ts'
 import { CreateSubscriber } from './create-subscriber.tsx'
+import { DataFilters, fieldsOf } from './data-filter.tsx'
 import { ExportMenu, ExportStrip } from './export.tsx'
 import { ImportDialog, ImportStrip } from './import-dialog.tsx'
+import { ChosenSubscribers } from './selection.tsx'
 import { SubscriberSheet } from './subscriber-sheet.tsx'
 
 const schema = {
   query: text(),
-  ...{ name: text(), email: text(), phone: text(), subscriberId: text() },
+  ...{ name: text(), email: text(), phone: text(), subscriberId: text(), data: manyOf() },
   by: oneOf(['createdAt', 'updatedAt'], 'createdAt'),
   direction: oneOf(['ASC', 'DESC'], 'DESC'),
   ...{ after: text(), before: text() },
@@ -32,6 +45,24 @@ const schema = {
   import: flag(),
 }
 const perPage = 50
+type Filters = UrlState<typeof schema>
+
+/** What a saved view keeps. */
+const viewed = ['query', 'name', 'email', 'phone', 'subscriberId', 'data', 'by', 'direction'] as const
+
+const viewOf = (filters: Filters): string =>
+  stringifySearch(
+    Object.fromEntries(
+      viewed
+        .filter((name) => JSON.stringify(filters[name]) !== JSON.stringify(schema[name].fallback))
+        .map((name) => [name, filters[name]]),
+    ),
+  ).replace(/^\?/, '')
+
+function filtersOf(view: string): Partial<Filters> {
+  const given = parseSearch(view)
+  return Object.fromEntries(viewed.map((name) => [name, schema[name].parse(given[name])]))
+}
 
 /** The typed text decides which filter of the API to use. */
 function meant(query: string): { email?: string; phone?: string; name?: string } {
@@ -48,13 +79,13 @@ export function Page() {
   const canEdit = useCan('editor')
   const { query, by, direction, after, before } = filters
   const chosen = { name: filters.name, email: filters.email, phone: filters.phone, subscriberId: filters.subscriberId }
-  const search = { ...chosen, ...meant(query) }
+  const search = { ...chosen, ...meant(query), data: filters.data }
   const list = useQuery(
     subscribers.list({ limit: perPage, orderBy: by, orderDirection: direction, after, before, ...search }),
   )
   // The API finds an id only as a whole, so an exact id match is added to the matches by name.
   const byId = useQuery({ ...subscribers.list({ limit: 1, subscriberId: query }), enabled: query !== '' && !after })
-  const isFiltered = query !== '' || Object.values(chosen).some((value) => value !== '')
+  const isFiltered = query !== '' || filters.data.length > 0 || Object.values(chosen).some((value) => value !== '')
   const create = () => setFilters({ new: true }, { push: true })
   const startImport = () => setFilters({ import: true }, { push: true })
   useShortcut('c', create, canEdit)
@@ -62,7 +93,10 @@ export function Page() {
   const exact = query === '' || after || before ? [] : (byId.data?.data ?? [])
   const found = list.data?.data
   const rows = found && [...exact.filter(({ _id }) => !found.some((one) => one._id === _id)), ...found]
-  const clear = () => setFilters({ query: '', name: '', email: '', phone: '', subscriberId: '' })
+  const clear = () => setFilters({ query: '', name: '', email: '', phone: '', subscriberId: '', data: [] })
+  // Only what is in sight can be chosen: another page or filter lets go of the rest.
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
+  const picked = (rows ?? []).filter(({ subscriberId }) => keys.has(subscriberId))
   return (
     <Frame
       title="Subscribers"
@@ -100,9 +134,20 @@ export function Page() {
           value={filters.subscriberId}
           onValue={(subscriberId) => setFilters({ subscriberId })}
         />
+        <DataFilters
+          value={filters.data}
+          onValue={(data) => setFilters({ data })}
+          fields={isFiltered ? [] : fieldsOf(rows ?? [])}
+        />
+        <SavedViews
+          page="subscribers"
+          search={viewOf(filters)}
+          onSearch={(view) => setFilters(filtersOf(view), { push: true })}
+        />
       </FilterBar>
       <ImportStrip onOpen={startImport} />
       <ExportStrip />
+      <ChosenSubscribers chosen={picked} onClear={() => setKeys(new Set())} environment={environment} />
       <Table
         label="Subscribers"
         columns={columns}
@@ -110,6 +155,7 @@ export function Page() {
         rowKey={({ subscriberId }) => subscriberId}
         rowLink={({ subscriberId }) => ({ to: '/subscribers/{-$subscriberId}', params: { subscriberId } })}
         selected={open}
+        selection={{ chosen: new Set(picked.map(({ subscriberId }) => subscriberId)), onChosen: setKeys, nameOf }}
         order={{ by, direction }}
         onOrder={(order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
         query={list}
@@ -120,7 +166,9 @@ export function Page() {
               title="No subscriber matches"
               action={<Button onClick={clear}>Clear filters</Button>}
             >
-              No subscriber in {environment.name} has this in their name, address or number, or as their id.
+              {filters.data.length > 0
+                ? `No subscriber in ${environment.name} has all of this.`
+                : `No subscriber in ${environment.name} has this in their name, address or number, or as their id.`}
             </EmptyState>
           ) : after || before ? (
             <EmptyState

@@ -13,7 +13,10 @@ export function localeName(locale: string): string {
 }
 
 const common =
-  'en_US en_GB de_DE de_AT de_CH fr_FR fr_CA es_ES es_MX it_IT pt_BR pt_PT nl_NL pl_PL sv_SE da_DK nb_NO fi_FI cs_CZ hu_HU ro_RO el_GR uk_UA tr_TR ru_RU ar_EG ar_SA he_IL hi_IN th_TH vi_VN id_ID ja_JP ko_KR zh_CN zh_TW'
+  'en_US en_GB de_DE de_AT de_CH fr_FR fr_CA es_ES es_MX it_IT pt_BR pt_PT nl_NL pl_PL sv_SE da_DK nb_NO fi_FI ' +
+  'cs_CZ hu_HU ro_RO el_GR uk_UA tr_TR ru_RU ar_EG ar_SA he_IL hi_IN th_TH vi_VN id_ID ja_JP ko_KR zh_CN zh_TW ' +
+  'ar_AE bg_BG bn_BD ca_ES en_AU en_CA en_IE en_IN en_NZ en_ZA es_AR es_CL es_CO et_EE fa_IR fr_BE fr_CH hr_HR ' +
+  'lt_LT lv_LV ms_MY nl_BE sk_SK sl_SI sr_RS sw_KE ta_IN ur_PK zh_HK'
 
 export const localeOptions = (...more: string[]): Option[] =>
   [...new Set([...common.split(' '), ...more])].map((value) => ({ value, label: localeName(value), hint: value }))

@@ -15,7 +15,7 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers, placeholder as showPlaceholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { cn } from '../base/class-names.ts'
 
 export interface CodeMirrorProps {
@@ -165,7 +165,8 @@ export function CodeMirror(props: CodeMirrorProps) {
     view.current?.dispatch({ effects: changing.current.reconfigure(configuration()) })
   }, [language, readOnly, hasLineNumbers, placeholder, completions, extensions, label, describedBy, id])
 
-  useEffect(() => {
+  // Before the next key: an effect that runs later could put an older text back.
+  useLayoutEffect(() => {
     const editor = view.current
     if (!editor || editor.state.doc.toString() === value) return
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })

@@ -29,6 +29,13 @@ export function readDocument(body: string): BlockNode | undefined {
 
 export const isDocument = (body: string): boolean => readDocument(body) !== undefined
 
+/** Whether a body has nothing to read: no text, or only empty paragraphs. */
+export function isEmptyBody(body: string): boolean {
+  const document = readDocument(body)
+  if (!document) return body.trim() === ''
+  return (document.content ?? []).every(({ type, content = [] }) => type === 'paragraph' && content.length === 0)
+}
+
 /** What each known node may contain. Its other attributes are kept in `more`. */
 const blocks = new Set([
   ...['paragraph', 'heading', 'bulletList', 'orderedList', 'listItem', 'blockquote', 'horizontalRule', 'spacer'],

@@ -2,7 +2,7 @@
 import { getSchema } from '@tiptap/core'
 import type { Schema } from '@tiptap/pm/model'
 import { EditorContent, useEditor, useEditorState } from '@tiptap/react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../base/class-names.ts'
 import { Kbd } from '../base/tooltip.tsx'
 import type { Variable } from '../code/liquid.ts'
@@ -20,6 +20,7 @@ interface BlockEditorProps {
   onValue: (value: string) => void
   variables: readonly Variable[]
   issues: ReadonlyArray<{ message: string; variableName?: string | undefined }>
+  isWrong: boolean
   /** What a new Repeat goes through. */
   repeatOver?: string | undefined
   readOnly: boolean
@@ -49,7 +50,8 @@ const contentClass = cn(
   '[&_hr]:my-4 [&_hr]:border-line-strong [&_code]:rounded-sm [&_code]:bg-sunken [&_code]:px-1 whitespace-pre-wrap',
 )
 
-export function BlockEditor({ label, value, onValue, variables, issues, repeatOver, readOnly }: BlockEditorProps) {
+export function BlockEditor(props: BlockEditorProps) {
+  const { label, value, onValue, variables, issues, isWrong, repeatOver, readOnly } = props
   const [isAsking, setAsking] = useState(false)
   const [isSlashed, setSlashed] = useState(false)
   const frame = useRef<HTMLDivElement>(null)
@@ -87,7 +89,8 @@ export function BlockEditor({ label, value, onValue, variables, issues, repeatOv
     },
   })
 
-  useEffect(() => {
+  // Before the next key: an effect that runs later could put an older text back.
+  useLayoutEffect(() => {
     if (!editor || value === written.current) return
     written.current = value
     const document = readDocument(value) ?? emptyDocument
@@ -113,7 +116,7 @@ export function BlockEditor({ label, value, onValue, variables, issues, repeatOv
     <div
       className={cn(
         'rounded-control border border-line-strong bg-page transition-[border-color,box-shadow] duration-120 focus-within:border-accent',
-        issues.length > 0 && 'border-bad',
+        isWrong && 'border-bad',
         readOnly && 'bg-sunken',
       )}
     >

@@ -1,11 +1,13 @@
 // The body of an email or layout: blocks, or HTML with Liquid. Each editor loads on first use.
 import { Blocks, CodeXml } from 'lucide-react'
 import { lazy, Suspense } from 'react'
+import { cn } from '../base/class-names.ts'
 import { Skeleton } from '../base/states.tsx'
 import type { Variable } from '../code/liquid.ts'
 import { LiquidEditor } from '../code/liquid-editor.tsx'
+import { useTouched } from '../form/form.tsx'
 import { Segments } from '../frame/tabs.tsx'
-import { isDocument } from './block-document.ts'
+import { isDocument, isEmptyBody } from './block-document.ts'
 
 const BlockEditor = lazy(() => import('./block-editor.tsx').then((module) => ({ default: module.BlockEditor })))
 
@@ -41,8 +43,11 @@ export function EmailEditor(props: EmailEditorProps) {
     readOnly,
   } = props
   const messages = [...new Set(issues.map(({ message }) => message))]
+  const { isTouched, onBlur } = useTouched(isEmptyBody(value))
+  const isWrong = issues.length > 0 && isTouched
   return (
-    <div>
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
+    <div onBlur={onBlur}>
       <div className="mb-1.5 flex items-center justify-between gap-2">
         <span className="text-sm font-medium">{label}</span>
         {!readOnly && (
@@ -81,6 +86,7 @@ export function EmailEditor(props: EmailEditorProps) {
             onValue={onValue}
             variables={variablesInLists}
             issues={issues}
+            isWrong={isWrong}
             repeatOver={repeatOver}
             readOnly={readOnly}
           />
@@ -92,7 +98,7 @@ export function EmailEditor(props: EmailEditorProps) {
       ) : (
         <LiquidEditor
           aria-label={label}
-          aria-invalid={issues.length > 0 || undefined}
+          aria-invalid={isWrong || undefined}
           language="html"
           hasLineNumbers
           className="max-h-[60vh] min-h-80"
@@ -104,7 +110,9 @@ export function EmailEditor(props: EmailEditorProps) {
           readOnly={readOnly}
         />
       )}
-      {messages.length > 0 && <p className="mt-1.5 text-xs text-bad">{messages.join(' ')}</p>}
+      {messages.length > 0 && (
+        <p className={cn('mt-1.5 text-xs', isWrong ? 'text-bad' : 'text-muted')}>{messages.join(' ')}</p>
+      )}
     </div>
   )
 }

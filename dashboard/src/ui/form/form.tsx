@@ -156,18 +156,30 @@ interface FieldFrameProps {
   optional?: boolean
   inline?: boolean
   errors?: readonly string[]
+  /** Whether nothing is filled in. Its errors are not shown in red until the user has been there. */
+  isEmpty?: boolean
   className?: string
   children: (control: Pick<Control<unknown>, 'id' | 'aria-invalid' | 'aria-describedby'>) => ReactNode
 }
 
+/** Whether the user has filled in a field, or left it: before that, an empty field is not wrong yet. */
+export function useTouched(isEmpty: boolean): { isTouched: boolean; onBlur: () => void } {
+  const [isTouched, setTouched] = useState(!isEmpty)
+  if (!isEmpty && !isTouched) setTouched(true)
+  return { isTouched, onBlur: useCallback(() => setTouched(true), []) }
+}
+
 /** Label, control, hint and errors, for controls outside a useForm. */
-export function FieldFrame({ label, hint, optional, inline, errors = [], className, children }: FieldFrameProps) {
+export function FieldFrame(props: FieldFrameProps) {
+  const { label, hint, optional, inline, errors = [], isEmpty = false, className, children } = props
   const id = useId()
-  const isWrong = errors.length > 0
+  const { isTouched, onBlur } = useTouched(isEmpty)
+  const isWrong = errors.length > 0 && isTouched
+  const note = errors.length > 0 ? errors.join(' ') : hint
   const control = children({
     id,
     'aria-invalid': isWrong || undefined,
-    'aria-describedby': isWrong || hint ? `${id}-note` : undefined,
+    'aria-describedby': note ? `${id}-note` : undefined,
   })
   const name = (
     <label htmlFor={id} className="text-sm font-medium">
@@ -176,7 +188,8 @@ export function FieldFrame({ label, hint, optional, inline, errors = [], classNa
     </label>
   )
   return (
-    <div className={className}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
+    <div className={className} onBlur={onBlur}>
       {inline ? (
         <div className="flex items-center gap-2.5">
           {control}
@@ -188,9 +201,9 @@ export function FieldFrame({ label, hint, optional, inline, errors = [], classNa
           {control}
         </>
       )}
-      {(isWrong || hint) && (
+      {note && (
         <p id={`${id}-note`} className={cn('mt-1.5 text-xs', isWrong ? 'text-bad' : 'text-muted')}>
-          {isWrong ? errors.join(' ') : hint}
+          {note}
         </p>
       )}
     </div>

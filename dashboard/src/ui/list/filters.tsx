@@ -26,9 +26,9 @@ interface FilterChipProps {
 /** With more options, the chip has a search field. */
 const fewOptions = 9
 
-const chipClass =
+export const chipClass =
   'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs transition-colors duration-120 hover:bg-hover pointer-coarse:h-9'
-const popoverClass = 'z-50 animate-appear rounded-surface border border-line bg-page shadow-float outline-none'
+export const popoverClass = 'z-50 animate-appear rounded-surface border border-line bg-page shadow-float outline-none'
 
 /** Dashed while the filter is empty; shows its values once set. */
 export function FilterChip({ label, options, value, onValue, single = false, onSearch }: FilterChipProps) {

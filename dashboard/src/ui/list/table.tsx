@@ -7,6 +7,7 @@ import { Button } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
 import { useShortcut } from '../base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../base/states.tsx'
+import { Checkbox } from '../form/switch.tsx'
 import { useRowsInSight } from './rows-in-sight.ts'
 
 export interface Column<Row> {
@@ -46,8 +47,18 @@ interface TableProps<Row> {
   /** Shown if there are no rows. */
   empty: ReactNode
   footer?: ReactNode
+  /** Rows can be chosen, one by one or all that are shown. */
+  selection?: Selection<Row>
   /** An endless list: renders only visible rows, and loads more near its end. */
   endless?: { hasMore: boolean; isLoading: boolean; onEnd: () => void }
+}
+
+export interface Selection<Row> {
+  /** The keys of the chosen rows. */
+  chosen: ReadonlySet<string>
+  onChosen: (keys: ReadonlySet<string>) => void
+  /** The name of a row, for its checkbox. */
+  nameOf: (row: Row) => string
 }
 
 /** Matches `cellClass`. */
@@ -65,6 +76,7 @@ const from = {
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, rowKey, group, rowLink, selected, order, onOrder, query, empty, footer, endless } =
     props
+  const { selection } = props
   const body = useRef<HTMLTableSectionElement>(null)
   const step = (by: 1 | -1) => {
     const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
@@ -76,6 +88,20 @@ export function Table<Row>(props: TableProps<Row>) {
   }
   useShortcut('j', () => step(1))
   useShortcut('k', () => step(-1))
+  const choose = (key: string, isOn: boolean) => {
+    const next = new Set(selection?.chosen)
+    if (isOn) next.add(key)
+    else next.delete(key)
+    selection?.onChosen(next)
+  }
+  useShortcut(
+    'x',
+    () => {
+      const key = document.activeElement?.closest('tr')?.dataset.key
+      if (key !== undefined) choose(key, !selection?.chosen.has(key))
+    },
+    selection !== undefined,
+  )
   const walk = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : undefined
     if (by === undefined || !(event.target as HTMLElement).matches('[data-row-link]')) return
@@ -109,6 +135,7 @@ export function Table<Row>(props: TableProps<Row>) {
       >
         <thead>
           <tr>
+            {selection && <ChooseAll selection={selection} rows={rows ?? []} rowKey={rowKey} />}
             {columns.map((column) => (
               <HeadCell key={column.id} column={column} order={order} onOrder={onOrder} />
             ))}
@@ -124,6 +151,7 @@ export function Table<Row>(props: TableProps<Row>) {
             ? Array.from({ length: 10 }, (_, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: identical rows
                 <tr key={index}>
+                  {selection && <td className={cn(cellClass, 'w-10 sm:w-12')} />}
                   {columns.map((column, place) => (
                     <td key={column.id} className={cn(cellClass, column.width, column.from && from[column.from])}>
                       <Skeleton className={cn('h-3.5', skeletonWidths[(index + place) % skeletonWidths.length])} />
@@ -141,13 +169,25 @@ export function Table<Row>(props: TableProps<Row>) {
                   <tr
                     key={key}
                     data-selected={key === selected ? '' : undefined}
+                    data-key={key}
                     {...(endless ? { 'aria-rowindex': place + 2 } : {})}
                     className={cn(
                       'group relative',
                       link && 'hover:bg-hover has-[[data-row-link]:focus-visible]:bg-hover',
-                      key === selected && 'bg-accent/8 hover:bg-accent/8',
+                      (key === selected || selection?.chosen.has(key)) && 'bg-accent/8 hover:bg-accent/8',
                     )}
                   >
+                    {selection && (
+                      <td className={cn(cellClass, 'w-10 sm:w-12')}>
+                        <span className="relative z-1 inline-grid">
+                          <Checkbox
+                            aria-label={`Select ${selection.nameOf(row)}`}
+                            value={selection.chosen.has(key)}
+                            onValue={(isOn) => choose(key, isOn)}
+                          />
+                        </span>
+                      </td>
+                    )}
                     {columns.map((column, index) => {
                       const content = column.cell(row)
                       return (
@@ -209,6 +249,33 @@ export function Table<Row>(props: TableProps<Row>) {
   )
 }
 
+function ChooseAll<Row>({
+  selection,
+  rows,
+  rowKey,
+}: {
+  selection: Selection<Row>
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+}) {
+  const { chosen, onChosen } = selection
+  const count = rows.filter((row) => chosen.has(rowKey(row))).length
+  return (
+    <th
+      scope="col"
+      className="sticky top-(--table-top,0px) z-2 h-9 w-10 border-b bg-page px-3 pl-4 text-left sm:w-12 sm:pl-6"
+    >
+      <span className="inline-grid align-middle">
+        <Checkbox
+          aria-label="Select all on this page"
+          value={count > 0 && count === rows.length ? true : count > 0 ? 'indeterminate' : false}
+          onValue={(isOn) => onChosen(new Set(isOn ? rows.map(rowKey) : []))}
+        />
+      </span>
+    </th>
+  )
+}
+
 /** Space for rows that are not rendered. */
 const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
   <tr aria-hidden>
@@ -241,6 +308,35 @@ export const TwoLines = ({ first, second, until: width }: TwoLinesProps) => (
 export const Instead = ({ of, children }: { of: keyof typeof until; children: ReactNode }) => (
   <span className={until[of]}>{children}</span>
 )
+
+/** What can be done with the chosen rows; Escape lets go of them. It stays in sight above the list. */
+export function SelectionBar({
+  count,
+  onClear,
+  children,
+}: {
+  count: number
+  onClear: () => void
+  children: ReactNode
+}) {
+  useShortcut('escape', onClear, count > 0)
+  if (count === 0) return null
+  return (
+    <div
+      role="toolbar"
+      aria-label="Selected rows"
+      className="sticky top-0 z-3 flex min-h-11 flex-wrap items-center gap-2 border-b bg-raised px-4 py-1.5 sm:px-6"
+    >
+      <span role="status" className="mr-1 text-sm font-medium">
+        {count.toLocaleString('en')} selected
+      </span>
+      {children}
+      <Button size="sm" variant="ghost" shortcut="esc" className="ml-auto" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  )
+}
 
 /** Buttons in a row, above the link that covers the row. */
 export const RowActions = ({ children }: { children: ReactNode }) => (

@@ -790,6 +790,17 @@ export interface InvitationTable {
   accepted_at: Optional<Date>
 }
 
+export interface SavedViewTable {
+  id: string
+  user_id: string
+  /** The list it is a view of. */
+  page: 'subscribers'
+  name: string
+  /** Filters and order, as in a URL. */
+  search: string
+  created_at: Date
+}
+
 export interface PublishRequestTable {
   id: string
   /** The target. */
@@ -995,6 +1006,7 @@ export interface Tables {
   sign_in_steps: SignInStepTable
   invitations: InvitationTable
   sign_in_links: SignInLinkTable
+  saved_views: SavedViewTable
   sign_in_attempts: SignInAttemptTable
   audit_log: AuditLogTable
   audit_heads: AuditHeadTable

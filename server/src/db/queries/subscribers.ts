@@ -213,32 +213,51 @@ export async function upsertSubscribers(
   return created
 }
 
+interface Deletion {
+  keepMessages: boolean
+  now: Date
+}
+
 /** Deletes the subscriber with all dependent rows. @returns whether it existed */
-export async function deleteSubscriber(
+export const deleteSubscriber = async (
   tx: Tx,
   environmentId: string,
   subscriberId: string,
-  { keepMessages, now }: { keepMessages: boolean; now: Date },
-): Promise<boolean> {
-  const deletion = tx
-    .deleteFrom('subscribers')
-    .where('environment_id', '=', environmentId)
-    .where('subscriber_id', '=', subscriberId)
-    .returningAll()
-  const deleted = await told(tx, sql`${deletion}`, 'subscriber.deleted', now)
-  if (!deleted) return false
-  await deleteSubscriptions(tx, environmentId, sql`t.subscriber_row_id = ${deleted.id}`)
+  deletion: Deletion,
+): Promise<boolean> => (await deleteSubscribers(tx, environmentId, [subscriberId], deletion)).length > 0
+
+/** Deletes any number of them, with as many statements as one. @returns the ids of those that existed */
+export async function deleteSubscribers(
+  tx: Tx,
+  environmentId: string,
+  subscriberIds: string[],
+  { keepMessages, now }: Deletion,
+): Promise<string[]> {
+  // Locked in the order of their ids, like those that are written in bulk.
+  const { rows } = await sql<SubscriberRow>`
+    WITH locked AS MATERIALIZED (
+      SELECT t.id FROM subscribers t
+      WHERE t.environment_id = ${environmentId} AND t.subscriber_id = ANY(${subscriberIds}::text[])
+      ORDER BY t.subscriber_id FOR UPDATE
+    ), changed AS (
+      DELETE FROM subscribers s USING locked WHERE s.environment_id = ${environmentId} AND s.id = locked.id RETURNING s.*
+    ), ${tellingOf('subscriber.deleted', now)}
+    SELECT changed.* FROM changed, webhooks`.execute(tx)
+  if (rows.length === 0) return []
+  const [ids, deleted] = [rows.map(({ id }) => id), rows.map(({ subscriber_id }) => subscriber_id)]
+  const ofThem = sql`t.subscriber_row_id = ANY(${ids}::text[])`
+  await deleteSubscriptions(tx, environmentId, ofThem)
   await tx
     .deleteFrom('subscriber_preferences')
     .where('environment_id', '=', environmentId)
-    .where('subscriber_row_id', '=', deleted.id)
+    .where('subscriber_row_id', 'in', ids)
     .execute()
   for (const table of ['channel_endpoints', 'bot_links'] as const)
     await tx
       .deleteFrom(table)
       .where('environment_id', '=', environmentId)
-      .where('subscriber_id', '=', subscriberId)
+      .where('subscriber_id', 'in', deleted)
       .execute()
-  if (!keepMessages) await deleteMessages(tx, { environmentId, now }, [sql`t.subscriber_row_id = ${deleted.id}`])
-  return true
+  if (!keepMessages) await deleteMessages(tx, { environmentId, now }, [ofThem])
+  return deleted
 }

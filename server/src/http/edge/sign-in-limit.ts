@@ -11,6 +11,8 @@ import { networkOf } from './caller-network.ts'
 /** Counted from the first attempt. */
 const windowMs = 15 * 60_000
 const mostPerAccount = 10
+/** Mails with a link for a new password. */
+const mostResetMails = 3
 /** High, because offices share an address. */
 const mostPerAddress = 60
 /** Beyond a limit, an attempt in each of these. Codes have few digits, so they are guessed more slowly. */
@@ -54,6 +56,12 @@ export async function takeAttempt(db: Db, attempt: Attempt, now: Date): Promise<
       .where('attempts', '>', 0)
       .execute()
   }
+}
+
+/** Whether another mail with a link may go to this address. Unknown accounts count like existing ones. */
+export async function takeResetMail(db: Db, email: string, now: Date): Promise<boolean> {
+  const key = keyOf('reset mails', email.toLowerCase())
+  return (await countAttempts(db, new Map([[key, mostResetMails]]), now)).size === 0
 }
 
 interface Lane {
@@ -161,4 +169,5 @@ export async function forgetAttempts(
   await db.deleteFrom('sign_in_attempts').where('key', '=', keyOf(kind, email.toLowerCase())).execute()
 }
 
-const keyOf = (kind: 'account' | 'codes' | 'address' | 'wrong keys', name: string) => sha256(`${kind} ${name}`)
+const keyOf = (kind: 'account' | 'codes' | 'address' | 'wrong keys' | 'reset mails', name: string) =>
+  sha256(`${kind} ${name}`)

@@ -15,13 +15,13 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Nullable, Timestamp } from '../edge/schema.ts'
 import { takeAttempt } from '../edge/sign-in-limit.ts'
 import { signedIn } from './account.ts'
+import { mailInvitation } from './account-mail.ts'
 import {
   checkedEnvironmentRoles,
   EnvironmentRoles,
   GivenEnvironmentRoles,
   toEnvironmentRoles,
 } from './environment-roles.ts'
-import { mailInvitation } from './invitation-mail.ts'
 import { mostMembers } from './members.ts'
 import { hashPassword, refuseWeakPassword } from './passwords.ts'
 import { answerSession, beginSession, RoleName, Session } from './sessions.ts'

@@ -29,6 +29,7 @@ describe('setting up', () => {
       oidc: null,
       password: { minLength: 10, maxLength: 200 },
       hasPasskeys: false,
+      mailsResets: false,
     })
   })
 

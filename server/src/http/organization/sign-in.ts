@@ -16,6 +16,7 @@ import { refuseOtherSites, sessionCookie } from '../edge/people.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Nullable, Timestamp } from '../edge/schema.ts'
 import { forgetAttempts, takeAttempt } from '../edge/sign-in-limit.ts'
+import { mailsLinks } from './account-mail.ts'
 import { openInvitation } from './invitations.ts'
 import { hashPassword, isPassword, leastLength, mostLength, refuseWeakPassword } from './passwords.ts'
 import { answerEntered, enter, SecondStep } from './second-step.ts'
@@ -32,6 +33,7 @@ const Options = Type.Object({
   }),
   password: Type.Object({ minLength: Type.Integer(), maxLength: Type.Integer() }),
   hasPasskeys: Type.Boolean({ description: 'Whether somebody can sign in with a passkey' }),
+  mailsResets: Type.Boolean({ description: 'Whether an email integration can mail a link for a new password' }),
 })
 const Link = Type.Object({
   kind: Enum(['set-up', 'invitation', 'reset']),
@@ -72,6 +74,7 @@ export const signIn: Resource = (app, services) => {
         oidc: oidc ? { name: new URL(oidc.issuer).host, url: '/v1/auth/oidc/start' } : null,
         password: { minLength: leastLength, maxLength: mostLength },
         hasPasskeys: (await db.selectFrom('passkeys').select('id').limit(1).executeTakeFirst()) !== undefined,
+        mailsResets: await mailsLinks(db),
       }
     },
   )

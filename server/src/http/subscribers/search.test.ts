@@ -36,6 +36,35 @@ describe('searching', () => {
     expect(await found({ email: '', name: '', phone: '', subscriberId: '' })).toEqual(['u1', 'u2', 'U2', 'u22'])
   })
 
+  test('fields of the data match by value, also inside objects and lists, and all must match', async () => {
+    const api = await server.freshApi()
+    const people = [
+      { subscriberId: 'ada', data: { plan: 'pro', seats: 5, tags: ['beta', 'eu'], address: { city: 'Berlin' } } },
+      { subscriberId: 'bob', data: { plan: 'pro', seats: '5', isTrial: true } },
+      { subscriberId: 'cy', data: { plan: 'free', note: 'a=b' } },
+      { subscriberId: 'dee' },
+    ]
+    for (const person of people) await api.post('/v2/subscribers', person)
+    const found = async (...filters: string[]) => {
+      const search = filters.map((filter) => `&data=${encodeURIComponent(filter)}`).join('')
+      const answer = await api.get(`/v2/subscribers?orderDirection=ASC${search}`)
+      expect(answer, answer.text).toMatchObject({ status: 200 })
+      return idsOf(answer.body)
+    }
+    expect(await found('plan=pro')).toEqual(['ada', 'bob'])
+    expect(await found('plan=Pro')).toEqual([])
+    expect(await found('plan=pro', 'seats=5')).toEqual(['ada', 'bob'])
+    expect(await found('seats=05')).toEqual([])
+    expect(await found('isTrial=true')).toEqual(['bob'])
+    expect(await found('tags=eu')).toEqual(['ada'])
+    expect(await found('address.city=Berlin')).toEqual(['ada'])
+    expect(await found('note=a=b')).toEqual(['cy'])
+    expect(await found("plan=' OR true --")).toEqual([])
+    expect(await api.get('/v2/subscribers?data=plan')).toMatchObject({ status: 422 })
+    expect(await api.get('/v2/subscribers?data=a.b.c.d.e.f=1')).toMatchObject({ status: 422 })
+    expect(await api.get(`/v2/subscribers?${'data=a%3D1&'.repeat(6)}`)).toMatchObject({ status: 422 })
+  })
+
   test.each(['%', '_', '\\', '.*', "'", '100%_\\', '\\%', '*', '(', '[a-z]', '$1'])(
     'the characters %s are matched literally',
     async (text) => {

@@ -254,6 +254,28 @@ describe('retrieving, changing, deleting', () => {
     expect(again._id).not.toBe(ada._id)
   })
 
+  test('many are deleted at once, of this environment only, and unknown ids are named', async () => {
+    const { development, production } = await server.freshOrganization()
+    for (const of of [development, production])
+      for (const subscriberId of ['ada', 'bob', 'cy']) await of.post('/v2/subscribers', { subscriberId })
+    await development.post('/v2/topics/news/subscriptions', { subscriptions: ['ada', 'cy'] })
+    const drop = (subscriberIds: unknown) => development.post('/v2/subscribers/bulk-delete', { subscriberIds })
+    expect(await drop(['ada', ' bob ', 'ada', 'eve'])).toMatchObject({
+      status: 200,
+      body: { deleted: 2, missing: ['eve'] },
+    })
+    const ids = async (of: Api) =>
+      (await of.get('/v2/subscribers?orderDirection=ASC')).body.data.map(
+        ({ subscriberId }: { subscriberId: string }) => subscriberId,
+      )
+    expect(await ids(development)).toEqual(['cy'])
+    expect(await ids(production)).toEqual(['ada', 'bob', 'cy'])
+    expect((await development.get('/v2/topics/news/subscriptions')).body.totalCount).toBe(1)
+    expect(await drop([])).toMatchObject({ status: 422 })
+    expect(await drop(Array.from({ length: 101 }, (_, n) => `u${n}`))).toMatchObject({ status: 422 })
+    expect(await drop([' '])).toMatchObject({ status: 422 })
+  })
+
   test('an unknown subscriber cannot be read, changed or deleted', async () => {
     const api = await server.freshApi()
     expect(await api.get('/v2/subscribers/nobody')).toMatchObject({

@@ -1,11 +1,12 @@
 // Subscribers, v2: the people notifications go to, each with an id of the client's choice.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { showChannels } from '../../db/core/chat-addresses.ts'
 import { mask } from '../../db/core/environment-access.ts'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
 import {
   deleteSubscriber,
+  deleteSubscribers,
   findSubscriber,
   insertSubscriber,
   type SubscriberRow,
@@ -86,6 +87,33 @@ const example = {
 
 export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
 const Params = Type.Object({ subscriberId: Type.String() })
+const mostDeleted = 100
+
+const DataFilters = Type.Array(
+  Type.String({
+    maxLength: 300,
+    pattern: '^[^=.]+(\\.[^=.]+){0,4}=',
+    texts: { pattern: 'must be a field of the data and its value, such as plan=pro' },
+  }),
+  {
+    maxItems: 5,
+    description:
+      'Fields of their data and the value each must have: `plan=pro`, `address.city=Berlin`. A list matches if it has the value',
+  },
+)
+
+/** The value as text, and as a number, `true`, `false` or `null` where it reads as one; alone, or in a list. */
+function hasData(filter: string): RawBuilder<unknown> {
+  const [path = '', ...rest] = filter.split('=')
+  const text = rest.join('=')
+  const plain = /^(true|false|null|-?(0|[1-9]\d{0,14})(\.\d{1,15})?)$/.test(text) ? [text, JSON.parse(text)] : [text]
+  const shapes = plain.flatMap((value) => [value, [value]])
+  const nested = (value: unknown) => path.split('.').reduceRight((inner, name) => ({ [name]: inner }), value)
+  return sql`(${sql.join(
+    shapes.map((value) => sql`t.data @> ${JSON.stringify(nested(value))}::jsonb`),
+    sql` OR `,
+  )})`
+}
 
 /** Chat addresses are hidden unless the caller says how to show them. */
 export function toSubscriber(
@@ -165,6 +193,7 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
           phone: Type.Optional(Type.String({ description: 'Part of the number' })),
           name: Type.Optional(Type.String({ description: 'Part of the full name, case-insensitive' })),
           subscriberId: Type.Optional(Type.String({ description: 'The exact id' })),
+          data: Type.Optional(DataFilters),
         }),
         response: { 200: CursorPage(Subscriber) },
       },
@@ -177,6 +206,7 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
         ...(query.phone ? [contains(sql`t.phone`, query.phone)] : []),
         ...(query.name ? [contains(sql`trim(concat(t.first_name, ' ', t.last_name))`, query.name)] : []),
         ...(query.subscriberId ? [sql`t.subscriber_id = ${query.subscriberId}`] : []),
+        ...(query.data ?? []).map(hasData),
       ]
       const list = {
         from: sql`subscribers t`,
@@ -220,6 +250,30 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
       const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, clock.now())
       if (!row) throw fail('subscriber_to_update_not_found', params)
       return toSubscriber(row, environment, brand, addressesFor(request, secrets))
+    },
+  )
+
+  app.post(
+    '/v2/subscribers/bulk-delete',
+    {
+      schema: {
+        tags,
+        summary: `Delete up to ${mostDeleted} subscribers with all their data`,
+        description: 'All or none: in one transaction. Ids of nobody are named in `missing`.',
+        body: Body(
+          { subscriberIds: Type.Array(SubscriberId, { minItems: 1, maxItems: mostDeleted }) },
+          { examples: [{ subscriberIds: ['ada', 'bob'] }] },
+        ),
+        response: { 200: Type.Object({ deleted: Type.Integer(), missing: Type.Array(Type.String()) }) },
+      },
+    },
+    async (request) => {
+      const asked = [...new Set(request.body.subscriberIds.map((id) => id.trim()))]
+      const deletion = { keepMessages: false, now: clock.now() }
+      const gone = await db
+        .transaction()
+        .execute((tx) => deleteSubscribers(tx, request.environment.id, asked, deletion))
+      return { deleted: gone.length, missing: asked.filter((id) => !gone.includes(id)) }
     },
   )
 

@@ -7,7 +7,7 @@ import { Input } from '../../../ui/form/input.tsx'
 import { Select } from '../../../ui/form/select.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { type SchemaField, wordsOf } from '../draft/schema-fields.ts'
-import { issuesAt, textOf, useStep } from '../draft/step-context.ts'
+import { isBlank, issuesAt, textOf, useStep } from '../draft/step-context.ts'
 
 interface ControlProps {
   /** The dotted path, as in issues. */
@@ -39,7 +39,13 @@ export function TextControl({
   const { issues, variables, readOnly } = useStep()
   const own = issuesAt(issues, path)
   return (
-    <FieldFrame label={label} hint={hint} optional={optional ?? false} errors={own.map(({ message }) => message)}>
+    <FieldFrame
+      label={label}
+      hint={hint}
+      optional={optional ?? false}
+      errors={own.map(({ message }) => message)}
+      isEmpty={isBlank(value)}
+    >
       {(control) => (
         <LiquidEditor
           {...control}
@@ -75,6 +81,7 @@ export function NumberControl(
       hint={hint}
       optional={optional ?? false}
       errors={issuesAt(issues, path).map(({ message }) => message)}
+      isEmpty={isBlank(value)}
     >
       {(control) => (
         <Input
@@ -106,6 +113,7 @@ export function ChoiceControl(
       hint={hint}
       optional={optional ?? false}
       errors={issuesAt(issues, path).map(({ message }) => message)}
+      isEmpty={isBlank(value)}
     >
       {(control) => (
         <Select
@@ -161,7 +169,13 @@ export function JsonField({
     setComplaint('')
   }, [written])
   return (
-    <FieldFrame label={label} hint={hint} optional={optional ?? false} errors={complaint ? [complaint] : errors}>
+    <FieldFrame
+      label={label}
+      hint={hint}
+      optional={optional ?? false}
+      errors={complaint ? [complaint] : errors}
+      isEmpty={text.trim() === ''}
+    >
       {(control) => (
         <CodeEditor
           {...control}

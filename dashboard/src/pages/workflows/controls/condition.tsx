@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
 import { Combobox } from '../../../ui/form/combobox.tsx'
+import { useTouched } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { Select } from '../../../ui/form/select.tsx'
 import { Segments } from '../../../ui/frame/tabs.tsx'
@@ -214,12 +215,15 @@ interface RuleProps {
 function RuleRow({ rule, onChange, onRemove, path, issues, holdsAt }: RuleProps) {
   const { variables, readOnly } = useStep()
   const own = issues.filter(({ variableName }) => (variableName ?? '') === path)
+  const { isTouched, onBlur } = useTouched(rule.field === '')
+  const isWrong = own.length > 0 && isTouched
   return (
-    <div className="rounded-control border bg-raised p-2">
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns that a control inside was left
+    <div className="rounded-control border bg-raised p-2" onBlur={onBlur}>
       <div className="flex flex-wrap items-start gap-2">
         <Combobox
           aria-label="Field"
-          aria-invalid={own.length > 0 || undefined}
+          aria-invalid={isWrong || undefined}
           className="min-w-40 flex-[2] font-mono text-code"
           placeholder="payload.plan"
           allowNew
@@ -238,7 +242,7 @@ function RuleRow({ rule, onChange, onRemove, path, issues, holdsAt }: RuleProps)
           onValue={(operator) => onChange({ ...rule, operator, value: valueFor(operator, rule.value) })}
           options={operators}
         />
-        <ValueInput rule={rule} onChange={onChange} isWrong={own.length > 0} />
+        <ValueInput rule={rule} onChange={onChange} isWrong={isWrong} />
         <RemoveButton onRemove={onRemove} />
       </div>
       {own.length === 0 && rule.field !== '' && (
@@ -247,7 +251,7 @@ function RuleRow({ rule, onChange, onRemove, path, issues, holdsAt }: RuleProps)
         </p>
       )}
       {own.map(({ message }) => (
-        <p key={message} className="mt-1 text-xs text-bad">
+        <p key={message} className={cn('mt-1 text-xs', isWrong ? 'text-bad' : 'text-muted')}>
           {message}
         </p>
       ))}

@@ -4,7 +4,7 @@ import { Input } from '../../../ui/form/input.tsx'
 import { Select } from '../../../ui/form/select.tsx'
 import { Segments } from '../../../ui/frame/tabs.tsx'
 import type { ControlValues } from '../draft/draft.ts'
-import { issuesAt, objectOf, useStep } from '../draft/step-context.ts'
+import { isBlank, issuesAt, objectOf, useStep } from '../draft/step-context.ts'
 import { cronInWords } from '../draft/steps.ts'
 import { NumberControl, SwitchControl, TextControl } from './basic.tsx'
 
@@ -30,6 +30,7 @@ function Duration({ label, hint, optional, prefix = '', value, onValue, units: o
       hint={hint}
       optional={optional ?? false}
       errors={[...new Set(own.map(({ message }) => message))]}
+      isEmpty={isBlank(value.amount)}
     >
       {(control) => (
         <div className="flex gap-2">
@@ -80,6 +81,7 @@ function Cron({ value, onValue }: { value: unknown; onValue: (cron: string) => v
           : `${words === cron ? 'A cron expression' : words[0]?.toUpperCase() + words.slice(1)}, in the subscriber’s own time zone.`
       }
       errors={issuesAt(issues, 'cron').map(({ message }) => message)}
+      isEmpty={isBlank(value)}
     >
       {(control) => (
         <div className="flex flex-wrap gap-2">

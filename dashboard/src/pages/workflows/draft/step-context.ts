@@ -33,6 +33,10 @@ export function useStep(): StepEditing {
 export const issuesAt = (issues: readonly Issue[], path: string): Issue[] =>
   issues.filter((issue) => issue.path === path || issue.path?.startsWith(`${path}.`))
 
+/** Whether nothing is filled in. */
+export const isBlank = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 

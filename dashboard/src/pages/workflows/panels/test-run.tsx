@@ -174,7 +174,11 @@ function Outcome({ transactionId, events, skips }: OutcomeProps) {
   const found = useQuery({
     ...runs.list({ transactionId: [transactionId], limit: 1 }),
     staleTime: 0,
-    refetchInterval: ({ state }) => (state.data?.data[0] ? false : refetchInterval),
+    // Until it is there, and as long as a later step of it may still join a digest.
+    refetchInterval: ({ state }) => {
+      const [it] = state.data?.data ?? []
+      return it && (it._digestedNotificationId || it.status !== 'processing') ? false : refetchInterval
+    },
   })
   const own = found.data?.data[0]
   const id = own?._digestedNotificationId ?? own?._id ?? ''
