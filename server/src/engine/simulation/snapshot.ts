@@ -1,10 +1,11 @@
 // Reads what a scenario refers to: once, in one read-only snapshot with a time limit, which is given back before anything is
 // computed.
 import { sql } from 'kysely'
-import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
+import { addressChannels, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
@@ -168,19 +169,27 @@ class Reading {
         AND (s.subscriber_id = ANY (${this.#people()}::text[]) OR s.id = ANY (${rows}::text[]))`)
   }
 
-  /** What the list says about the addresses of these people, and of those that the scenario makes up. */
+  /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
   #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
     const people: Array<Record<string, unknown>> = [
-      ...subscribers.map(({ email, phone }) => ({ email, phone })),
+      ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
       ...invented.map((each) => ({ ...each })),
       ...this.#requests().flatMap(({ recipients }) => (recipients ?? []).map((each) => ({ ...each }))),
       ...inputs.flatMap((input) => (input.type === 'subscriber' && 'set' in input ? [{ ...input.set }] : [])),
     ]
-    const hashes = people.flatMap(({ email, phone }) => [
-      ...(typeof email === 'string' ? [hashOfAddress(comparedAddress('email', email))] : []),
-      ...(typeof phone === 'string' ? [hashOfAddress(comparedAddress('sms', phone))] : []),
-    ])
+    const tokens = people.flatMap(({ channels }) =>
+      ((channels ?? []) as SubscriberChannel[]).flatMap(({ credentials }) => credentials.deviceTokens ?? []),
+    )
+    const overrides = this.#requests().flatMap(({ overrides: said, payload }) => ({ ...said, phone: payload.phone }))
+    const texts = [
+      ...people.flatMap(({ email, phone }) => [email, phone]),
+      ...tokens,
+      ...overrides.flatMap(textsDeepIn),
+    ]
+    const hashes = [...new Set(texts)].flatMap((text) =>
+      typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
+    )
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
@@ -259,4 +268,13 @@ class Reading {
       ]),
     ]
   }
+}
+
+/** Longer ones are no addresses. */
+const longestAddress = 4_096
+
+/** Every text in a value: overrides name addresses in several places. */
+function textsDeepIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > longestAddress ? [] : [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsDeepIn) : []
 }
