@@ -18,9 +18,21 @@ import { limits, type Scenario, SimulationRefused, type Snapshot } from './scena
 
 const statementTimeoutMs = 10_000
 
-interface Sources {
+export interface Sources {
   db: Db
   secrets: Secrets
+}
+
+/** One read-only snapshot with a time limit. */
+export function inSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
+      return read(tx)
+    })
 }
 
 /** @param draft the workflow instead of the stored one */
@@ -30,17 +42,10 @@ export function readSnapshot(
   scenario: Scenario,
   draft: WorkflowVersion | undefined,
 ): Promise<Snapshot> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (tx) => {
-      await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
-      return new Reading(tx, environmentId, scenario).all(secrets, draft)
-    })
+  return inSnapshot(db, (tx) => new Reading(tx, environmentId, scenario).all(secrets, draft))
 }
 
-class Reading {
+export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
@@ -57,11 +62,11 @@ class Reading {
     const names = [...new Set(triggers.map(({ name }) => name).filter((name) => name !== workflowId))]
     const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
     const current = draft ?? this.#named(stored, workflowId)
-    const workflow = version === undefined ? current : await this.#version(current, version)
+    const workflow = version === undefined ? current : await this.version(current, version)
     const others = names.map((name) => this.#named(stored, name))
     const wanted = inputs.flatMap((input) => (input.type === 'workflow' ? (input.version ?? []) : []))
     const versions: WorkflowVersion[] = []
-    for (const each of new Set(wanted)) versions.push(await this.#version(current, each))
+    for (const each of new Set(wanted)) versions.push(await this.version(current, each))
     const workflows = [workflow, ...others, ...versions]
     const topics = await this.#topics(workflows)
     const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
@@ -121,7 +126,7 @@ class Reading {
   }
 
   /** Steps and content of then; preferences are the current ones, as for runs of then. */
-  async #version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
+  async version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
     if (current.version === version) return current
     const row = await this.#tx
       .selectFrom('workflow_versions')

@@ -46,7 +46,7 @@ const widthOf = (fault: FaultInput) => narrowings.filter((name) => fault[name] =
 interface Surroundings {
   now(): Date
   faults: Faults
-  record: PlayRecord
+  record: Pick<PlayRecord, 'attempt' | 'assumed'>
   answers: Record<string, GivenAnswer>
   /** Resolves when so much simulated time has passed. */
   sleep(ms: number): Promise<void>
