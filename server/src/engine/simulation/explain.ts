@@ -117,13 +117,25 @@ function foundStep(
   const isEarlier = beganAt === null && job.status !== 'pending' && !isEnded(job)
   if (beganAt === null && !isEarlier) return { ...notReached, reason, gates: [{ gate: 'workflow', passed: true }] }
   const wait = record.waits.at(-1)
+  const judged = gates.get(job) ?? []
   return {
-    verdict: verdictOf(job),
-    reason: job.status === 'completed' ? null : reason,
+    ...(isUnknown(job, judged) ? unknownOf(job, judged) : { verdict: verdictOf(job), reason: reasonOf(job) }),
     at: beganAt,
     until: kindOf(job).isWait ? (wait?.until ?? job.dueAt) : null,
-    gates: gates.get(job) ?? [],
+    gates: judged,
   }
+}
+
+const reasonOf = ({ status, reason }: JobState) => (status === 'completed' ? null : reason)
+
+/** Held back by filters that nobody was asked about. */
+const isUnknown = ({ reason }: JobState, gates: Gate[]) =>
+  reason === 'step_condition' && gates.some(({ gate, passed }) => gate === 'filters' && passed === null)
+
+/** Taken to pass there. */
+function unknownOf(job: JobState, gates: Gate[]): Pick<SeenStep, 'verdict' | 'reason'> {
+  if (gates.some(({ passed }) => passed === false)) return { verdict: 'held_back', reason: null }
+  return { verdict: kindOf(job).channel ? 'sends' : 'passes', reason: null }
 }
 
 export function verdictOf(job: Pick<JobState, 'type' | 'status' | 'reason'>): Verdict {

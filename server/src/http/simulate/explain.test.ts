@@ -103,6 +103,16 @@ const cases: Record<string, Case> = {
     payload: { total: 5 },
     reasons: ['step_condition'],
   },
+  'a filter over the payload does not pass': {
+    steps: [
+      {
+        ...email(),
+        filters: [{ value: 'AND', children: [{ on: 'payload', field: 'kind', value: 'loud', operator: 'EQUAL' }] }],
+      },
+    ],
+    payload: { kind: 'quiet' },
+    reasons: ['step_condition'],
+  },
   'no email address': {
     steps: [email()],
     to: 'bare',
@@ -265,13 +275,19 @@ describe('explain agrees with what the trigger then does', () => {
     for (const { verdict, gates, reason } of ahead.body.steps) {
       const closedOnes = gates.filter(({ passed }: Found) => passed === false).map(({ gate }: Found) => gate)
       if (verdict === 'sends' || verdict === 'not_reached') expect(closedOnes).toEqual([])
-      else if (to !== 'odd') expect(closedOnes[0]).toBe(gateOfReason[reason as Reason])
+      else if (to !== 'odd') expect(closedOnes[0]).toBe(name.startsWith('a filter') ? 'filters' : gateOfReason[reason as Reason])
     }
 
     const back = await explain({ transactionId, subscriberId: to })
     expect(back.status, back.text).toBe(200)
     expect(back.body).toMatchObject({ past: true, workflowVersion: 1, wouldGet: given.reasons.includes(null) })
     expect(back.body.steps.map(({ reason }: Found) => reason)).toEqual(given.reasons)
+    for (const [index, { gates }] of back.body.steps.entries()) {
+      const judged = gates.map(({ passed }: Found) => passed)
+      const shut = judged.indexOf(false)
+      if (given.reasons[index] === null) expect(judged).not.toContain(null)
+      else if (shut >= 0) expect(judged).toEqual(judged.map((_: Found, at: number) => (at < shut ? true : at === shut ? false : null)))
+    }
 
     const step = ahead.body.steps.at(-1)
     expect(step.remedy?.changes.map(({ gate }: Found) => gate)).toEqual(given.remedy)
@@ -432,18 +448,29 @@ describe('where no run begins', () => {
   })
 })
 
-test('steps after one that holds the run up, and those in code, are told apart', async () => {
-  const filters = [
-    {
-      value: 'AND',
-      children: [
-        { on: 'webhook', webhookUrl: 'https://example.invalid/may', field: 'ok', value: 'true', operator: 'EQUAL' },
-      ],
-    },
-  ]
-  await makeWorkflow(api, 'asks', [{ ...email(), filters }])
-  const { body } = await explain({ workflowId: 'asks' })
-  expect(body.steps[0].gates.find(({ gate }: Found) => gate === 'filters')).toEqual({ gate: 'filters', passed: null })
+describe('what only a call could tell', () => {
+  const gateIn = (body: Found, name: string) => body.steps[0].gates.find(({ gate }: Found) => gate === name)
+
+  test('a filter that asks an address is taken to let the message pass', async () => {
+    const child = { on: 'webhook', webhookUrl: 'https://example.invalid/may', field: 'ok', value: 'true', operator: 'EQUAL' }
+    await makeWorkflow(api, 'asks', [{ ...email(), filters: [{ value: 'AND', children: [child] }] }])
+    const { body } = await explain({ workflowId: 'asks' })
+    expect(gateIn(body, 'filters')).toEqual({ gate: 'filters', passed: null })
+    expect(body.steps[0]).toMatchObject({ verdict: 'sends', reason: null })
+  })
+
+  test('the condition and the content of a step in code', async () => {
+    await makeWorkflow(api, 'coded', [email()])
+    await sql`UPDATE workflows SET origin = 'external' WHERE identifier = 'coded'`.execute(server.database.db)
+    const { body } = await explain({ workflowId: 'coded' })
+    expect(gateIn(body, 'condition')).toMatchObject({ passed: null })
+    expect(gateIn(body, 'content')).toMatchObject({ passed: null })
+    expect(gateIn(body, 'address')).toMatchObject({ passed: true, value: 'ada@example.com' })
+    expect(body.steps[0]).toMatchObject({ verdict: 'sends' })
+    expect((await explain({ workflowId: 'coded', subscriberId: 'stranger' })).body.steps[0]).toMatchObject({
+      ...{ verdict: 'held_back', reason: 'missing_email' },
+    })
+  })
 })
 
 test('the query says the same as a body, and what is missing is refused', async () => {
