@@ -82,6 +82,7 @@ const routes = root.addChildren([
     page('/audit', () => import('./pages/audit/audit.tsx')),
     page('/settings', () => import('./pages/settings/settings.tsx')),
     page('/inbox', () => import('./pages/inbox/inbox.tsx')),
+    page('/explain', () => import('./pages/explain/explain.tsx')),
     page('/start', () => import('./pages/start/start.tsx')),
     page('/workflows', () => import('./pages/workflows/workflows.tsx')),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor.tsx')),

@@ -64,7 +64,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^\S+ \/v1\/(auth|audit)(\/|$)/, 'admin'],
   // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/(preview|check)$/, 'viewer'],
-  [/^POST \/v1\/simulations$/, 'viewer'],
+  [/^POST \/v1\/(simulations|explain)$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
   [/^POST \/v1\/suppressions\/check$/, 'viewer'],
@@ -274,7 +274,10 @@ const scopePolicy: Array<[operation: RegExp, scope: string]> = [
   [/^\S+ \/v2\/environments\/\{\w+\}\/(diff$|publish$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/(v2\/(erasures|subscribers\/\{subscriberId\}\/export)|v1\/suppressions\/export)/, 'write:subscribers'],
-  [/^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations))$/, 'read'],
+  [
+    /^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations|explain))$/,
+    'read',
+  ],
   [/^\S+ \/v1\/events\//, 'send'],
   [/^PATCH \/v2\/definitions\/settings$/, 'administer'],
   [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups|definitions)(\/|$)/, 'write:workflows'],

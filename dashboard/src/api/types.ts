@@ -576,6 +576,190 @@ export interface Operations {
       passed: boolean
     }
   }
+  /** Explain whether somebody would get a notification, or why not */
+  'GET /v1/explain': {
+    query: {
+      /** To look ahead */
+      workflowId?: string | undefined
+      /** To look back, instead of a workflow */
+      transactionId?: string | undefined
+      subscriberId: string
+      tenant?: string | undefined
+      /** When it would be triggered; without it, now */
+      at?: string | undefined
+      /** JSON */
+      payload?: string | undefined
+      /** JSON */
+      context?: string | undefined
+    }
+    answer: {
+      /** True if it tells what happened */
+      past?: boolean | undefined
+      transactionId?: string | undefined
+      notificationId?: string | null | undefined
+      workflowId: string
+      workflowVersion?: number | null | undefined
+      subscriberId: string
+      at: string
+      /** The status of the trigger; `payload_invalid` if its payload does not fit */
+      trigger: string
+      /** Why the trigger would be refused */
+      problem?: string | undefined
+      /** Whether any message is sent */
+      wouldGet: boolean
+      channels: Record<string, {
+        wouldGet: boolean
+        stepId: string
+        reason: string | null
+        at: string | null
+      }>
+      steps: Array<{
+        stepId: string
+        type: string
+        verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
+        reason: string | null
+        /** When its turn comes */
+        at: string | null
+        /** Until when it waits */
+        until: string | null
+        /** In the order in which they are asked */
+        gates: Array<{
+          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          /** Null where only a call could tell */
+          passed: boolean | null
+        } & Record<string, unknown>>
+        /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
+        remedy: {
+          changes: Array<{
+            gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            text: string
+            by: 'time' | 'subscriber' | 'you'
+            /** Until when, if time does it */
+            wait: string | null
+            /** Can be sent as it is. Null if it needs a value that only a person knows */
+            request: {
+              method: string
+              path: string
+              body?: Record<string, unknown> | undefined
+            } | null
+          }>
+        } | null
+      }>
+      /** The smallest of the steps. Null if something is sent already, or nothing would help */
+      remedy: {
+        channel: string
+        changes: Array<{
+          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          text: string
+          by: 'time' | 'subscriber' | 'you'
+          /** Until when, if time does it */
+          wait: string | null
+          /** Can be sent as it is. Null if it needs a value that only a person knows */
+          request: {
+            method: string
+            path: string
+            body?: Record<string, unknown> | undefined
+          } | null
+        }>
+      } | null
+      /** Why there is no run. Null if there may still be one */
+      passedOver?: {
+        reason: string
+        detail?: string | undefined
+      } | null | undefined
+    }
+  }
+  /** Explain whether somebody would get a notification, or why not, with a body */
+  'POST /v1/explain': {
+    body: {
+      /** To look ahead */
+      workflowId?: string | undefined
+      /** To look back, instead of a workflow */
+      transactionId?: string | undefined
+      subscriberId: string
+      tenant?: string | undefined
+      /** When it would be triggered; without it, now */
+      at?: string | undefined
+      payload?: Record<string, unknown> | undefined
+      context?: Record<string, unknown> | undefined
+    }
+    answer: {
+      /** True if it tells what happened */
+      past?: boolean | undefined
+      transactionId?: string | undefined
+      notificationId?: string | null | undefined
+      workflowId: string
+      workflowVersion?: number | null | undefined
+      subscriberId: string
+      at: string
+      /** The status of the trigger; `payload_invalid` if its payload does not fit */
+      trigger: string
+      /** Why the trigger would be refused */
+      problem?: string | undefined
+      /** Whether any message is sent */
+      wouldGet: boolean
+      channels: Record<string, {
+        wouldGet: boolean
+        stepId: string
+        reason: string | null
+        at: string | null
+      }>
+      steps: Array<{
+        stepId: string
+        type: string
+        verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
+        reason: string | null
+        /** When its turn comes */
+        at: string | null
+        /** Until when it waits */
+        until: string | null
+        /** In the order in which they are asked */
+        gates: Array<{
+          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          /** Null where only a call could tell */
+          passed: boolean | null
+        } & Record<string, unknown>>
+        /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
+        remedy: {
+          changes: Array<{
+            gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            text: string
+            by: 'time' | 'subscriber' | 'you'
+            /** Until when, if time does it */
+            wait: string | null
+            /** Can be sent as it is. Null if it needs a value that only a person knows */
+            request: {
+              method: string
+              path: string
+              body?: Record<string, unknown> | undefined
+            } | null
+          }>
+        } | null
+      }>
+      /** The smallest of the steps. Null if something is sent already, or nothing would help */
+      remedy: {
+        channel: string
+        changes: Array<{
+          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          text: string
+          by: 'time' | 'subscriber' | 'you'
+          /** Until when, if time does it */
+          wait: string | null
+          /** Can be sent as it is. Null if it needs a value that only a person knows */
+          request: {
+            method: string
+            path: string
+            body?: Record<string, unknown> | undefined
+          } | null
+        }>
+      } | null
+      /** Why there is no run. Null if there may still be one */
+      passedOver?: {
+        reason: string
+        detail?: string | undefined
+      } | null | undefined
+    }
+  }
   /** Create a context */
   'POST /v2/contexts': {
     body: {

@@ -7,6 +7,7 @@ import {
   CircleUser,
   ClipboardCheck,
   Contact,
+  DoorOpen,
   FileStack,
   FlaskConical,
   Hash,
@@ -80,6 +81,7 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
 
 /** In the palette only. */
 export const otherPages: NavigationItem[] = [
+  { to: '/explain', label: 'Would they get it?', icon: DoorOpen, keywords: 'explain why not simulate gates somebody' },
   { to: '/start', label: 'Guided start', icon: Rocket, keywords: 'onboarding quickstart first' },
   { to: '/account', label: 'Your account', icon: CircleUser, keywords: 'password profile sessions sign out' },
 ]

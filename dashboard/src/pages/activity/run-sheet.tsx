@@ -1,18 +1,31 @@
 // One run: its outcome and why, its timeline and its payload. It has its own URL.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { CircleAlert, CircleCheck, CircleDashed, CircleX, Contact, Hourglass, RotateCw, Workflow } from 'lucide-react'
+import {
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  Contact,
+  DoorOpen,
+  Hourglass,
+  RotateCw,
+  Workflow,
+} from 'lucide-react'
+import { useId, useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
+import { explain } from '../../api/explain.ts'
 import { useProviderNames } from '../../api/integrations.ts'
 import { type Run, runs, subscriberIdOf, whoOf, workflowIdOf } from '../../api/runs.ts'
 import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Id } from '../../ui/base/copy.tsx'
-import { ErrorState, SkeletonText } from '../../ui/base/states.tsx'
+import { ErrorState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge, type Tone } from '../../ui/base/status.tsx'
 import { absoluteTime, duration, Time } from '../../ui/base/time.tsx'
 import { JsonView } from '../../ui/code/json-view.tsx'
+import { Explained } from '../../ui/domain/doors.tsx'
 import { RunStatus } from '../../ui/domain/outcomes.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts } from '../../ui/frame/page.tsx'
@@ -169,6 +182,7 @@ function Whole({ run }: { run: Run }) {
           )}
         </p>
       </section>
+      <WhyNot run={run} />
       <div className="mt-5 grid gap-x-8 gap-y-6 lg:grid-cols-[minmax(0,1fr)_280px]">
         <Timeline run={run} />
         <div className="min-w-0 space-y-5">
@@ -247,5 +261,35 @@ function Whole({ run }: { run: Run }) {
         </div>
       </div>
     </>
+  )
+}
+
+/** The gates of every message, from the record. Loaded when somebody asks. */
+function WhyNot({ run }: { run: Run }) {
+  const [isOpen, setOpen] = useState(false)
+  const subscriberId = subscriberIdOf(run)
+  const query = useQuery({ ...explain.back(run.transactionId, subscriberId), enabled: isOpen })
+  const id = useId()
+  return (
+    <section aria-label="Why not?" className="mt-3">
+      <Button
+        size="sm"
+        icon={<DoorOpen />}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen((before) => !before)}
+      >
+        {isOpen ? 'Hide the gates' : 'Why not?'}
+      </Button>
+      <div id={id} className="@container">
+        {isOpen && (
+          <div className="mt-3">
+            <Loaded query={query} skeleton={<SkeletonText lines={5} />}>
+              {(explanation) => <Explained explanation={explanation} who={whoOf(run)} />}
+            </Loaded>
+          </div>
+        )}
+      </div>
+    </section>
   )
 }

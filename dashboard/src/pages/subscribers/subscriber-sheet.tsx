@@ -1,11 +1,12 @@
 // The selected subscriber: profile, preferences, channels, inbox, topics and runs.
 import { useQuery } from '@tanstack/react-query'
-import { Download, Eraser, LogOut, Trash2 } from 'lucide-react'
+import { DoorOpen, Download, Eraser, LogOut, Trash2 } from 'lucide-react'
 import { toast } from 'sonner'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
+import { ButtonLink } from '../../ui/base/button.tsx'
 import { CopyButton } from '../../ui/base/copy.tsx'
 import { downloadJson } from '../../ui/base/download.ts'
 import { Loaded, SkeletonText } from '../../ui/base/states.tsx'
@@ -65,7 +66,16 @@ export function SubscriberSheet({ subscriberId, onClose }: SubscriberSheetProps)
           <CopyButton text={subscriberId ?? ''} label="Copy the id" />
         </span>
       }
-      actions={data && <SubscriberMenu subscriber={data} onDeleted={onClose} />}
+      actions={
+        data && (
+          <>
+            <ButtonLink size="sm" icon={<DoorOpen />} to="/explain" search={{ subscriberId: data.subscriberId } as never}>
+              Would they get it?
+            </ButtonLink>
+            <SubscriberMenu subscriber={data} onDeleted={onClose} />
+          </>
+        )
+      }
     >
       {subscriberId !== undefined && (
         <Loaded query={query} skeleton={<SkeletonText lines={8} />}>

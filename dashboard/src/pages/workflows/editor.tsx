@@ -1,7 +1,7 @@
 // The workflow editor: the flow of steps, the selected step beside it, saving, issues, settings and test runs.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ChevronRight, CircleCheck, Code, CopyPlus, Play, Settings2, TriangleAlert } from 'lucide-react'
+import { ChevronRight, CircleCheck, Code, CopyPlus, DoorOpen, Play, Settings2, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { useCan, useCanEditContent } from '../../api/auth.ts'
@@ -182,6 +182,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
             <MenuItem icon={<Code />} onSelect={() => select(undefined)}>
               Code for your program
             </MenuItem>
+            <ExplainItem workflowId={workflow.workflowId} />
             {canShape && <DuplicateItem workflowId={workflow.workflowId} />}
             {canSync && !isCode && <SyncItems workflow={workflow} />}
           </Menu>
@@ -307,6 +308,15 @@ function IssueList({ steps, issues, onOpen }: IssueListProps) {
         </MenuItem>
       ))}
     </Menu>
+  )
+}
+
+function ExplainItem({ workflowId }: { workflowId: string }) {
+  const navigate = useNavigate()
+  return (
+    <MenuItem icon={<DoorOpen />} onSelect={() => void navigate({ to: '/explain', search: { workflowId } })}>
+      Would they get it?
+    </MenuItem>
   )
 }
 

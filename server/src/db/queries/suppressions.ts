@@ -3,6 +3,7 @@ import { CompiledQuery, type Selectable, sql } from 'kysely'
 import { type AddressChannel, comparedAddress, hashOfAddress, lockOfHash } from '../core/addresses.ts'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
+import { afterWish } from '../core/refusals.ts'
 import type { SuppressionTable } from '../core/tables.ts'
 import { type NewEvent, tell } from './webhook-events.ts'
 
@@ -158,19 +159,21 @@ export async function endRefusals(
     .executeTakeFirst()
   if (!person) return
   const compared = [comparedAddress('email', person.email ?? ''), comparedAddress('sms', person.phone ?? '')]
-  const { rows } = await sql<{ id: string; scope: string; workflow: string }>`
-    SELECT s.id, s.scope, w.identifier AS workflow
+  const { rows } = await sql<
+    Pick<SuppressionRow, 'id' | 'reason' | 'scope' | 'scope_id'> & { workflow: string; category: string | null }
+  >`
+    SELECT s.id, s.reason, s.scope, s.scope_id, w.identifier AS workflow, w.consent_category AS category
     FROM unnest(${wanted.map(({ workflowId }) => workflowId)}::text[], ${wanted.map(({ channel }) => channel)}::text[])
       AS g (workflow_id, channel)
     JOIN workflows w ON w.environment_id = ${environmentId} AND w.id = g.workflow_id
     JOIN suppressions s ON s.environment_id = ${environmentId} AND s.channel = g.channel AND s.reason = 'unsubscribe'
-      AND (s.address_hash = ANY (${compared.map(hashOfAddress)}::bytea[]) OR s.subscriber_id = ${person.subscriber_id})
-      AND (s.scope = 'workflow' AND s.scope_id = w.identifier OR s.scope = 'category' AND s.scope_id = w.consent_category)`.execute(
+      AND (s.address_hash = ANY (${compared.map(hashOfAddress)}::bytea[]) OR s.subscriber_id = ${person.subscriber_id})`.execute(
     tx,
   )
-  const ofWorkflows = rows.filter(({ scope }) => scope === 'workflow').map(({ id }) => id)
+  const ending = rows.map((row) => ({ ...row, after: afterWish(row, { ...row, workflowId: row.workflow }) }))
+  const ofWorkflows = ending.filter(({ after }) => after === 'ends').map(({ id }) => id)
   if (ofWorkflows.length > 0) await removeSuppressions(tx, environmentId, ofWorkflows, now)
-  const ofCategories = rows.filter(({ scope }) => scope === 'category')
+  const ofCategories = ending.filter(({ after }) => after === 'makes an exception')
   if (ofCategories.length === 0) return
   await sql`
     UPDATE suppressions s SET updated_at = ${now},

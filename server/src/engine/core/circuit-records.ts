@@ -47,3 +47,7 @@ async function record(db: Db, change: CircuitChange, now: Date): Promise<void> {
     .onConflict((conflict) => conflict.columns(['environment_id', 'integration_id', 'host']).doUpdateSet(state))
     .execute()
 }
+
+/** The state of a circuit that is recorded; one that is not is closed. */
+export const circuitState = ({ retry_at }: { retry_at: Date }, now: Date): 'open' | 'half_open' =>
+  retry_at > now ? 'open' : 'half_open'

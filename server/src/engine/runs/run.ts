@@ -13,7 +13,7 @@ import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../s
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
-import { isCritical, resolvePreference } from '../core/preferences.ts'
+import { isCritical, type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
 import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
 
 export type JobStatus =
@@ -243,22 +243,23 @@ export const skippedBy = (kind: StepKind): Skip => ({
 
 const isWait = ({ isWait: waits = false }: StepKind) => waits
 
-function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
+/** Held back by the subscriber's schedule. */
+export function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
   if (!kind.obeysSchedule || run.critical) return undefined
   const { schedule, timezone } = scheduleOf(run)
   if (isOpen(schedule, now, timezone)) return undefined
   return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
 }
 
-const scheduleOf = (run: RunState) => ({
+export const scheduleOf = (run: RunState) => ({
   schedule: (run.preferences?.schedule ?? null) as Schedule | null,
   timezone: run.subscriber.timezone,
 })
 
-function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
-  if (!channel) return undefined
+/** What the layers of preferences say about a channel. */
+export function preferenceOf(run: RunState, channel: NonNullable<StepKind['channel']>): PreferenceResolution {
   const { preferences, user_preferences, critical } = run.definition
-  const resolved = resolvePreference(
+  return resolvePreference(
     {
       workflow: preferences,
       user: user_preferences,
@@ -269,6 +270,11 @@ function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
     },
     channel,
   )
+}
+
+function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
+  if (!channel) return undefined
+  const resolved = preferenceOf(run, channel)
   if (resolved.enabled) return undefined
   const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
   return { kind: 'skip', reason: 'preference', details: [line] }

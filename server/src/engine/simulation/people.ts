@@ -134,20 +134,26 @@ export class People {
   /** By the rules of `PATCH …/preferences`. The schedule is global, even where a workflow is named. */
   choose(
     subscriberId: string,
-    change: { channels?: ChannelChoices | undefined; schedule?: Members | undefined; workflowId?: string | undefined },
+    change: {
+      channels?: ChannelChoices | undefined
+      schedule?: Members | undefined
+      workflowId?: string | undefined
+      contextKeys?: string[] | undefined
+    },
   ): void {
     const row = this.find(subscriberId)
     if (!row) return
-    const { channels, schedule, workflowId } = change
+    const { channels, schedule, workflowId, contextKeys = [] } = change
     const all = row.preferences ?? []
-    const [own, others] = [all.filter(isGeneral), all.filter((each) => !isGeneral(each))]
+    const isOwn = ({ context_keys }: StoredPreference) => sameKeys(context_keys, contextKeys)
+    const [own, others] = [all.filter(isOwn), all.filter((each) => !isOwn(each))]
     let rows: Array<Omit<StoredPreference, 'context_keys'>> = own
     if (workflowId !== undefined && channels && Object.keys(channels).length > 0)
       rows = chooseForWorkflow(rows, workflowId, channels)
     const general = workflowId === undefined ? channels : undefined
     if (schedule !== undefined || (general && Object.keys(general).length > 0))
       rows = chooseGlobally(rows, { channels: general, schedule })
-    const preferences = [...others, ...rows.map((each) => ({ ...each, context_keys: [] }))]
+    const preferences = [...others, ...rows.map((each) => ({ ...each, context_keys: contextKeys }))]
     this.#put({ ...row, preferences })
   }
 
@@ -260,6 +266,3 @@ export class People {
     return [...ids].sort((a, b) => (a < b ? -1 : 1)).flatMap((id) => this.byRow(id) ?? [])
   }
 }
-
-/** Scenarios know preferences without contexts only. */
-const isGeneral = ({ context_keys }: StoredPreference) => context_keys.length === 0

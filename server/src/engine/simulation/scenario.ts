@@ -98,6 +98,8 @@ export type Input = { at: number } & (
       channels?: ChannelChoices | undefined
       schedule?: Members | undefined
       workflowId?: string | undefined
+      /** Scenarios that callers write know preferences without contexts only. */
+      contextKeys?: string[] | undefined
     }
   | { type: 'subscriber'; subscriberId: string; set?: SubscriberFields | undefined; isDeleted: boolean }
   | {

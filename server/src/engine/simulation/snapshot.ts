@@ -1,10 +1,11 @@
 // Reads what a scenario refers to: once, in one read-only snapshot with a time limit, which is given back before anything is
 // computed.
 import { sql } from 'kysely'
-import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
+import { addressChannels, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
@@ -17,9 +18,21 @@ import { limits, type Scenario, SimulationRefused, type Snapshot } from './scena
 
 const statementTimeoutMs = 10_000
 
-interface Sources {
+export interface Sources {
   db: Db
   secrets: Secrets
+}
+
+/** One read-only snapshot with a time limit. */
+export function inSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
+      return read(tx)
+    })
 }
 
 /** @param draft the workflow instead of the stored one */
@@ -29,17 +42,10 @@ export function readSnapshot(
   scenario: Scenario,
   draft: WorkflowVersion | undefined,
 ): Promise<Snapshot> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (tx) => {
-      await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
-      return new Reading(tx, environmentId, scenario).all(secrets, draft)
-    })
+  return inSnapshot(db, (tx) => new Reading(tx, environmentId, scenario).all(secrets, draft))
 }
 
-class Reading {
+export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
@@ -56,11 +62,11 @@ class Reading {
     const names = [...new Set(triggers.map(({ name }) => name).filter((name) => name !== workflowId))]
     const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
     const current = draft ?? this.#named(stored, workflowId)
-    const workflow = version === undefined ? current : await this.#version(current, version)
+    const workflow = version === undefined ? current : await this.version(current, version)
     const others = names.map((name) => this.#named(stored, name))
     const wanted = inputs.flatMap((input) => (input.type === 'workflow' ? (input.version ?? []) : []))
     const versions: WorkflowVersion[] = []
-    for (const each of new Set(wanted)) versions.push(await this.#version(current, each))
+    for (const each of new Set(wanted)) versions.push(await this.version(current, each))
     const workflows = [workflow, ...others, ...versions]
     const topics = await this.#topics(workflows)
     const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
@@ -120,7 +126,7 @@ class Reading {
   }
 
   /** Steps and content of then; preferences are the current ones, as for runs of then. */
-  async #version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
+  async version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
     if (current.version === version) return current
     const row = await this.#tx
       .selectFrom('workflow_versions')
@@ -168,19 +174,27 @@ class Reading {
         AND (s.subscriber_id = ANY (${this.#people()}::text[]) OR s.id = ANY (${rows}::text[]))`)
   }
 
-  /** What the list says about the addresses of these people, and of those that the scenario makes up. */
+  /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
   #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
     const people: Array<Record<string, unknown>> = [
-      ...subscribers.map(({ email, phone }) => ({ email, phone })),
+      ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
       ...invented.map((each) => ({ ...each })),
       ...this.#requests().flatMap(({ recipients }) => (recipients ?? []).map((each) => ({ ...each }))),
       ...inputs.flatMap((input) => (input.type === 'subscriber' && 'set' in input ? [{ ...input.set }] : [])),
     ]
-    const hashes = people.flatMap(({ email, phone }) => [
-      ...(typeof email === 'string' ? [hashOfAddress(comparedAddress('email', email))] : []),
-      ...(typeof phone === 'string' ? [hashOfAddress(comparedAddress('sms', phone))] : []),
-    ])
+    const tokens = people.flatMap(({ channels }) =>
+      ((channels ?? []) as SubscriberChannel[]).flatMap(({ credentials }) => credentials.deviceTokens ?? []),
+    )
+    const overrides = this.#requests().flatMap(({ overrides: said, payload }) => ({ ...said, phone: payload.phone }))
+    const texts = [
+      ...people.flatMap(({ email, phone }) => [email, phone]),
+      ...tokens,
+      ...overrides.flatMap(textsDeepIn),
+    ]
+    const hashes = [...new Set(texts)].flatMap((text) =>
+      typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
+    )
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
@@ -259,4 +273,13 @@ class Reading {
       ]),
     ]
   }
+}
+
+/** Longer ones are no addresses. */
+const longestAddress = 4_096
+
+/** Every text in a value: overrides name addresses in several places. */
+function textsDeepIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > longestAddress ? [] : [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsDeepIn) : []
 }

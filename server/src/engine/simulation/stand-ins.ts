@@ -46,7 +46,7 @@ const widthOf = (fault: FaultInput) => narrowings.filter((name) => fault[name] =
 interface Surroundings {
   now(): Date
   faults: Faults
-  record: PlayRecord
+  record: Pick<PlayRecord, 'attempt' | 'assumed'>
   answers: Record<string, GivenAnswer>
   /** Resolves when so much simulated time has passed. */
   sleep(ms: number): Promise<void>
@@ -64,11 +64,14 @@ export function standIns(run: RunState, job: JobState, surroundings: Surrounding
   return {
     taken,
     delivery: {
-      async send(_provider, { id }, message) {
+      send(_provider, { id, start = atOnce }, message) {
         const integration = run.environment.integrations.find((row) => row.id === id)
         if (!integration) throw new DeliveryError('rejected', { host, says: 'There is no such integration' })
-        taken.set(message.id, keptOf(message))
-        return deliver(run, job, integration, message, surroundings)
+        // As every provider does: the suppression list is asked before the call.
+        return start(() => {
+          taken.set(message.id, keptOf(message))
+          return deliver(run, job, integration, message, surroundings)
+        })
       },
     },
     http: httpFor(job, surroundings),
@@ -82,6 +85,8 @@ export function standIns(run: RunState, job: JobState, surroundings: Surrounding
     },
   }
 }
+
+const atOnce = <T>(request: () => Promise<T>) => request()
 
 async function deliver(
   run: RunState,

@@ -1,11 +1,14 @@
-// The thread in which scenarios are played, so that they hold up nobody.
+// The thread in which scenarios are played and triggers explained, so that they hold up nobody.
 import { parentPort } from 'node:worker_threads'
 import { expectations } from './expectations.ts'
-import { type Brand, play } from './play.ts'
+import { type Explaining, explain } from './explain.ts'
+import { explainPast, type PastRecord } from './explain-past.ts'
+import { play } from './play.ts'
 import { tooLarge } from './record.ts'
 import { limits, type Members, type Refusal, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
+import type { Brand } from './tools.ts'
 
-export interface Job {
+interface Simulation {
   scenario: Scenario
   snapshot: Snapshot
   brand: Brand
@@ -14,19 +17,27 @@ export interface Job {
   about: Members
 }
 
+export type Job = Simulation | { explaining: Explaining } | { past: PastRecord; now: Explaining | undefined }
+
 export type Outcome = { answer: string } | { refusal: Refusal } | { failure: string }
 
-export async function answerOf({ scenario, snapshot, brand, expect, about }: Job): Promise<Outcome> {
+export async function answerOf(job: Job): Promise<Outcome> {
   try {
-    const played = await play(scenario, snapshot, brand)
-    const answer = { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }
-    const text = JSON.stringify(answer)
+    const text = JSON.stringify(await answered(job))
     if (Buffer.byteLength(text) > limits.bytes) throw tooLarge('bytes')
     return { answer: text }
   } catch (error) {
     if (error instanceof SimulationRefused) return { refusal: error.refusal }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
+}
+
+async function answered(job: Job): Promise<Members> {
+  if ('explaining' in job) return explain(job.explaining)
+  if ('past' in job) return explainPast(job.past, job.now)
+  const { scenario, snapshot, brand, expect, about } = job
+  const played = await play(scenario, snapshot, brand)
+  return { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }
 }
 
 parentPort?.on('message', (job: Job) => {

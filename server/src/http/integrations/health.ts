@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import type { CircuitTable, IntegrationHealthTable } from '../../db/core/tables.ts'
 import { findIntegration } from '../../db/queries/integrations.ts'
+import { circuitState } from '../../engine/core/circuit-records.ts'
 import { fail } from '../../errors.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Enum, Timestamp } from '../edge/schema.ts'
@@ -108,7 +109,7 @@ const knownOf = (db: Db, environmentId: string) =>
 function shown(circuits: readonly CircuitTable[], known: IntegrationHealthTable | undefined, now: Date) {
   const failing = circuits.map(({ host, failures, error, retry_at }) => ({
     host,
-    state: retry_at > now ? ('open' as const) : ('half_open' as const),
+    state: circuitState({ retry_at }, now),
     failures,
     ...(error === null ? {} : { error }),
     retryAt: retry_at,

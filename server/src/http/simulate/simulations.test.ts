@@ -253,6 +253,48 @@ describe('people', () => {
     expect(body.runs.map((run: any) => run.steps[0].reason)).toEqual(['preference', null])
   })
 
+  test('an address on the suppression list is not called, until the entry expires, and an invented one counts too', async () => {
+    const suppress = (about: object) => api.post('/v1/suppressions', about)
+    await suppress({ channel: 'email', address: 'Held@Example.com', expiresAt: '2026-05-01T12:00:00Z' })
+    await suppress({ channel: 'sms', address: '+491701234567', reason: 'stop', scope: { type: 'commercial' } })
+    const sms = { name: 'Text', stepId: 'text', type: 'sms', controlValues: { body: 'Hello' } }
+    const { body } = await simulate([email({ subject: 'Hi' }), sms], [trigger('+0s'), trigger('+3h')], {
+      subscribers: [{ subscriberId: 'ada', email: 'held@example.com', phone: '+491701234567' }],
+      integrations: [...integrations, { identifier: 'texts', channel: 'sms', providerId: 'twilio', primary: true }],
+    })
+    expect(body.runs.map(({ steps: [mail] }: { steps: object[] }) => mail)).toMatchObject([
+      { status: 'canceled', reason: 'suppressed', attempts: [] },
+      { status: 'completed', reason: null, attempts: [{ outcome: 'sent' }] },
+    ])
+    // An entry for commercial messages does not hold a transactional one back.
+    expect(body.totals).toEqual({
+      triggers: 2,
+      runs: 2,
+      messages: { email: 1, sms: 2 },
+      reasons: { suppressed: 1 },
+      attempts: 3,
+    })
+    const commercial = await api.post('/v1/simulations', {
+      workflow: { draft: { steps: [sms], messageClass: 'commercial' } },
+      startAt,
+      subscribers: [{ subscriberId: 'ada', phone: '+49 170 1234567' }],
+      integrations: [{ identifier: 'texts', channel: 'sms', providerId: 'twilio', primary: true }],
+      inputs: [
+        trigger('+0s'),
+        { type: 'subscriber', at: '+1h', subscriberId: 'ada', set: { phone: '+491707654321' } },
+        trigger('+2h'),
+      ],
+    })
+    expect(commercial.status, commercial.text).toBe(200)
+    expect(commercial.body.totals).toMatchObject({ messages: { sms: 1 }, reasons: { suppressed: 1 } })
+    const elsewhere = await simulate(
+      [email({ subject: 'Hi' })],
+      [trigger('+0s', { overrides: { email: { to: ['held@example.com'], replaceToRecipient: true } } })],
+      { integrations },
+    )
+    expect(elsewhere.body.totals).toMatchObject({ messages: {}, reasons: { suppressed: 1 } })
+  })
+
   test('a wait is drawn out until the schedule opens, also over the night the clocks change', async () => {
     const hours = [{ start: '09:00 AM', end: '05:00 PM' }]
     const week = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']

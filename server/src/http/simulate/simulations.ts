@@ -1,21 +1,22 @@
 // Simulations: a workflow tried in memory, over days in a moment. Nothing is stored or sent.
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { WorkflowVersion } from '../../engine/core/memory.ts'
 import { isActive } from '../../engine/runs/compose.ts'
 import { checkExpectations } from '../../engine/simulation/expectations.ts'
-import { type Refusal, type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
-import { builtThread, SimulationAbandoned, Simulations, SimulationsBusy } from '../../engine/simulation/simulations.ts'
+import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
+import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
 import { readSnapshot } from '../../engine/simulation/snapshot.ts'
-import { fail, type RequestError } from '../../errors.ts'
+import { fail } from '../../errors.ts'
 import { findIssues } from '../../steps/check/inspect.ts'
 import type { Resource } from '../edge/resource.ts'
 import { requireRoleIn } from '../edge/roles.ts'
 import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 import { refuseBody } from '../workflows/write.ts'
+import { explain } from './explain.ts'
+import { answerPlayed, refused } from './playing.ts'
 import { draftOf, hasDraft, readScenario, ScenarioBody } from './scenario-body.ts'
 
 const bodyLimit = 26 * 1024 * 1024
@@ -76,9 +77,7 @@ export const simulations: Resource = (app, services) => {
         if (!draft) continue
         refuseBody(draft, config.limits)
       }
-      const gone = goneWith(reply)
       const now = clock.now()
-      let answer: string
       try {
         if (workflowId === undefined && given === undefined)
           throw missing('workflow', 'it must have a workflowId or a draft')
@@ -91,10 +90,10 @@ export const simulations: Resource = (app, services) => {
           throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
         const stored = row as WorkflowVersion | undefined
         const scenario = readScenario(body, { ...reading, environmentId, now, stored })
-        checkExpectations(body.expect ?? [], scenario.startAt)
+        const expect = body.expect ?? []
+        checkExpectations(expect, scenario.startAt)
         const draft = given && draftOf(given, { stored, now: new Date(scenario.startAt) })
-        const leave = await threads.enter(gone)
-        try {
+        return await answerPlayed({ threads, log }, reply, async () => {
           const snapshot = await readSnapshot({ db, secrets }, environmentId, scenario, draft)
           refuseUnanswered(scenario, snapshot)
           const { workflow } = snapshot
@@ -104,52 +103,19 @@ export const simulations: Resource = (app, services) => {
             version: draft ? null : workflow.version,
             issues: issuesIn(workflow, envKeys),
           }
-          const expect = body.expect ?? []
-          const outcome = await threads.play({ scenario, snapshot, brand: shownBrand, expect, about }, gone)
-          if ('refusal' in outcome) throw new SimulationRefused(outcome.refusal)
-          if ('failure' in outcome) throw new Error(`The simulation failed: ${outcome.failure}`)
-          answer = outcome.answer
-        } finally {
-          leave()
-        }
+          return { scenario, snapshot, brand: shownBrand, expect, about }
+        })
       } catch (error) {
-        if (error instanceof SimulationAbandoned) {
-          log.debug('the caller of a simulation is gone')
-          return reply
-        }
-        if (error instanceof SimulationsBusy)
-          throw fail('too_many_simulations', undefined, { headers: { 'Retry-After': '1' } })
         throw error instanceof SimulationRefused ? refused(error.refusal) : error
       }
-      return reply.type('application/json; charset=utf-8').send(answer as never)
     },
   )
+
+  explain(app, services, { threads, brand: shownBrand })
 }
 
 const missing = (where: string, problem: string) =>
   new SimulationRefused({ code: 'simulation_invalid', params: { where, problem } })
-
-/** Aborted when the caller hangs up before the answer. */
-function goneWith(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.on('close', () => gone.abort())
-  return gone.signal
-}
-
-function refused(refusal: Refusal): RequestError {
-  switch (refusal.code) {
-    case 'simulation_invalid':
-      return fail(refusal.code, refusal.params, { ctx: { where: refusal.params.where } })
-    case 'simulation_too_large':
-      return fail(refusal.code, refusal.params, { ctx: refusal.params })
-    case 'simulation_needs_answers':
-      return fail(refusal.code, refusal.params, { ctx: refusal.params })
-    case 'workflow_version_not_found':
-      return fail(refusal.code, refusal.params, { ctx: refusal.params })
-    case 'workflow_not_found':
-      return fail(refusal.code, undefined, { ctx: refusal.params })
-  }
-}
 
 /** The user's code is not called, so each of its steps needs an answer. */
 function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, versions }: Snapshot): void {

@@ -21,7 +21,7 @@ import { type EmailWidth, WidthSwitch } from '../../../ui/email/width-switch.tsx
 import { Select } from '../../../ui/form/select.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
-import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
+import { SubscriberPicker } from '../../../ui/domain/subscriber-picker.tsx'
 import type { DraftStep } from '../draft/draft.ts'
 import { mostExampleEvents, type PreviewData, previewPayloadOf } from '../draft/preview-data.ts'
 import { objectOf, textOf } from '../draft/step-context.ts'

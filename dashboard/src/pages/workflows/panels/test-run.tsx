@@ -20,7 +20,7 @@ import { Switch } from '../../../ui/form/switch.tsx'
 import { Dialog } from '../../../ui/frame/dialog.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
-import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
+import { SubscriberPicker } from '../../../ui/domain/subscriber-picker.tsx'
 import { mostExampleEvents, type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
 import { objectOf } from '../draft/step-context.ts'
 

@@ -1,8 +1,8 @@
 // Finds a subscriber by name, address or id.
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
-import { nameOf, subscribers } from '../../../api/subscribers.ts'
-import { Combobox } from '../../../ui/form/combobox.tsx'
+import { nameOf, subscribers } from '../../api/subscribers.ts'
+import { Combobox } from '../form/combobox.tsx'
 
 interface SubscriberPickerProps {
   id?: string

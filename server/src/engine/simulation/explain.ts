@@ -1,0 +1,262 @@
+// "Would she get it?": plays one trigger for one person and tells of every step what becomes of it, which gates it passes, and
+// what would open the closed ones.
+import { isActive } from '../runs/compose.ts'
+import type { PassedOverGroup } from '../runs/passed-over.ts'
+import { isEnded, type JobState, kindOf } from '../runs/run.ts'
+import { type Gate, type GateFacts, judgeGates } from './gates.ts'
+import { type Beginning, Play } from './play.ts'
+import type { RunRecord } from './record.ts'
+import { type Change, type ChangeShown, findRemedy, type Owner, shownChange, smaller } from './remedies.ts'
+import type { Members, Scenario, Snapshot } from './scenario.ts'
+import type { Brand } from './tools.ts'
+
+/** Everything that one trigger for one person is played from. */
+export interface Situation {
+  scenario: Scenario
+  snapshot: Snapshot
+  beginning: Beginning
+  circuits: GateFacts['circuits']
+  /** Integrations that are not active. */
+  spare: Snapshot['environment']['integrations']
+  /** By layer of preferences; the subscriber's own by workflow. */
+  changed: {
+    workflow: Date | null
+    tenant: Date | null
+    subscriberGlobal: Date | null
+    subscriberWorkflow: Date | null
+  }
+}
+
+export type Verdict = 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
+
+export interface SeenStep {
+  stepId: string
+  type: string
+  channel: string | null
+  verdict: Verdict
+  reason: string | null
+  /** When its turn comes. */
+  at: Date | null
+  until: Date | null
+  gates: Gate[]
+}
+
+export interface Seen {
+  /** As the trigger's answer would be; `payload_invalid` if its payload does not fit. */
+  trigger: string
+  problem: string | null
+  steps: SeenStep[]
+  passedOver: PassedOverGroup[]
+}
+
+/** Plays it once. */
+export async function look(situation: Situation, brand: Brand): Promise<Seen> {
+  const { scenario, snapshot, beginning, circuits, changed } = situation
+  const play = new Play(scenario, snapshot, brand, beginning)
+  const gates = new Map<JobState, Gate[]>()
+  const facts: GateFacts = {
+    ...{ answers: scenario.answers, circuits },
+    changedAt: (layer) => changed[layer as keyof typeof changed] ?? (layer === 'user' ? changed.workflow : null),
+  }
+  play.watch = async (run, job, now) => {
+    gates.set(job, await judgeGates(play, { run, job, now }, facts))
+  }
+  await play.all()
+  const told = play.record.triggers.at(-1)
+  const foreign = new Set(beginning.collecting.map(({ id }) => id))
+  const own = [...play.record.runs.values()].find(({ run }) => !foreign.has(run.id))
+  const main = own?.run.digestedInto ? play.record.runs.get(own.run.digestedInto) : undefined
+  const steps = snapshot.workflow.steps.filter(isActive).map((step): SeenStep => {
+    const common = { stepId: step.stepId, type: step.type, channel: kindOf({ type: step.type }).channel ?? null }
+    const found = own && jobIn(own, step.stepId)
+    const seen = found && foundStep(found, gates)
+    if (!seen) return { ...common, ...notReached, gates: [{ gate: 'workflow', passed: true }] }
+    if (found.job.status !== 'merged' || !main) return { ...common, ...seen }
+    // The event goes into a digest that another run collects; that run goes on with all of them.
+    const joined = jobIn(main, step.stepId)
+    const isDigest = found.record.beganAt !== null
+    if (isDigest)
+      return {
+        ...common,
+        ...seen,
+        verdict: 'waits',
+        reason: null,
+        until: joined?.record.endedAt ?? joined?.job.dueAt ?? null,
+      }
+    return { ...common, ...(joined ? foundStep(joined, gates) : { ...notReached, gates: [] }) }
+  })
+  const error = told?.error
+  return {
+    trigger: error?.code ?? told?.status ?? 'processed',
+    problem: error?.message ?? null,
+    steps,
+    passedOver: told?.passedOver ?? [],
+  }
+}
+
+const notReached = { verdict: 'not_reached', reason: null, at: null, until: null } as const
+
+interface Found {
+  job: JobState
+  record: RunRecord['steps'][number]
+}
+
+function jobIn({ run, steps }: RunRecord, stepId: string): Found | undefined {
+  const index = run.jobs.findIndex(({ step }) => step.stepId === stepId)
+  const [job, record] = [run.jobs[index], steps[index]]
+  return job && record && { job, record }
+}
+
+function foundStep(
+  { job, record }: Found,
+  gates: Map<JobState, Gate[]>,
+): Omit<SeenStep, 'stepId' | 'type' | 'channel'> {
+  const { beganAt } = record
+  const { reason } = job
+  // A run that a digest continues began before anything was looked at.
+  const isEarlier = beganAt === null && job.status !== 'pending' && !isEnded(job)
+  if (beganAt === null && !isEarlier) return { ...notReached, reason, gates: [{ gate: 'workflow', passed: true }] }
+  const wait = record.waits.at(-1)
+  const judged = gates.get(job) ?? []
+  return {
+    ...(isUnknown(job, judged) ? unknownOf(job, judged) : { verdict: verdictOf(job), reason: reasonOf(job) }),
+    at: beganAt,
+    until: kindOf(job).isWait ? (wait?.until ?? job.dueAt) : null,
+    gates: judged,
+  }
+}
+
+const reasonOf = ({ status, reason }: JobState) => (status === 'completed' ? null : reason)
+
+/** Held back by filters that nobody was asked about. */
+const isUnknown = ({ reason }: JobState, gates: Gate[]) =>
+  reason === 'step_condition' && gates.some(({ gate, passed }) => gate === 'filters' && passed === null)
+
+/** Taken to pass there. */
+function unknownOf(job: JobState, gates: Gate[]): Pick<SeenStep, 'verdict' | 'reason'> {
+  if (gates.some(({ passed }) => passed === false)) return { verdict: 'held_back', reason: null }
+  return { verdict: kindOf(job).channel ? 'sends' : 'passes', reason: null }
+}
+
+export function verdictOf(job: Pick<JobState, 'type' | 'status' | 'reason'>): Verdict {
+  const { channel, isWait } = kindOf(job)
+  switch (job.status) {
+    case 'completed':
+      return channel ? 'sends' : isWait && job.type !== 'throttle' ? 'waits' : 'passes'
+    case 'failed':
+      return job.reason === 'failure_allowed' ? 'passes' : 'fails'
+    case 'skipped':
+    case 'canceled':
+      if (job.reason === 'previous_step_failed') return 'not_reached'
+      return job.reason === 'first_of_digest' ? 'passes' : 'held_back'
+    case 'delayed':
+    case 'queued':
+    case 'running':
+    case 'merged':
+      return 'waits'
+    case 'pending':
+      return 'not_reached'
+  }
+}
+
+/** Why no run begins, if none does. */
+export const isIdle = ({ trigger }: Seen): boolean => trigger !== 'processed'
+
+/** The same with the gates of every step, where no run begins because the workflow is switched off. */
+export async function lookWhole(situation: Situation, brand: Brand): Promise<Seen> {
+  const seen = await look(situation, brand)
+  if (!isIdle(seen) || !switchedOff.has(seen.trigger)) return seen
+  const active = { ...situation.snapshot.workflow, active: true }
+  const tenants = situation.snapshot.tenants.map((tenant) => ({ ...tenant, active: {} }))
+  const inputs = situation.scenario.inputs.map((input) =>
+    input.type === 'trigger' && seen.trigger === 'no_tenant_found'
+      ? { ...input, request: { ...input.request, tenant: undefined } }
+      : input,
+  )
+  const { steps } = await look(
+    {
+      ...situation,
+      snapshot: { ...situation.snapshot, workflow: active, tenants },
+      scenario: { ...situation.scenario, inputs },
+    },
+    brand,
+  )
+  return {
+    ...seen,
+    steps: steps.map((step) => ({
+      ...step,
+      ...{ verdict: 'not_reached' as const, reason: seen.trigger, at: null, until: null },
+      gates: step.gates.map((gate) => (gate.gate === 'workflow' ? { ...gate, passed: false } : gate)),
+    })),
+  }
+}
+
+const switchedOff: ReadonlySet<string> = new Set(['trigger_not_active', 'no_tenant_found'])
+
+interface ShownRemedy {
+  channel: string
+  changes: ChangeShown[]
+}
+
+/** The remedies of the steps that send to somebody, where they are held back, and the smallest for the whole. */
+export async function remediesFor(
+  situation: Situation,
+  seen: Seen,
+  { owner, brand, stepIds }: { owner: Owner; brand: Brand; stepIds?: readonly string[] },
+): Promise<{ byStep: Map<string, Change[]>; smallest: ShownRemedy | null }> {
+  const byStep = new Map<string, Change[]>()
+  const looks = { left: mostLooks }
+  let best: { channel: string; changes: Change[] } | undefined
+  for (const { stepId, channel, verdict } of seen.steps) {
+    if (channel === null || verdict === 'sends' || (stepIds && !stepIds.includes(stepId))) continue
+    const changes = await findRemedy(situation, stepId, { owner, brand, looks, look: (next) => lookWhole(next, brand) })
+    if (!changes) continue
+    byStep.set(stepId, changes)
+    if (!best || smaller(changes, best.changes)) best = { channel, changes }
+  }
+  return { byStep, smallest: best ? { channel: best.channel, changes: best.changes.map(shownChange) } : null }
+}
+
+/** Times that a trigger is played for the remedies of one answer. */
+const mostLooks = 150
+
+export interface Explaining {
+  situation: Situation
+  owner: Owner
+  brand: Brand
+}
+
+/** The answer. */
+export async function explain({ situation, owner, brand }: Explaining): Promise<Members> {
+  const seen = await lookWhole(situation, brand)
+  const { byStep, smallest } = await remediesFor(situation, seen, { owner, brand })
+  const wouldGet = seen.steps.some(({ channel, verdict }) => channel !== null && verdict === 'sends')
+  return {
+    workflowId: owner.workflow.identifier,
+    subscriberId: owner.subscriberId,
+    at: new Date(situation.scenario.startAt),
+    trigger: seen.trigger,
+    ...(seen.problem === null ? {} : { problem: seen.problem }),
+    wouldGet,
+    channels: channelsOf(seen.steps),
+    steps: seen.steps.map(({ channel: _, ...step }) => ({ ...step, remedy: shownRemedy(byStep.get(step.stepId)) })),
+    remedy: wouldGet ? null : smallest,
+  }
+}
+
+export const shownRemedy = (changes: Change[] | undefined) => (changes ? { changes: changes.map(shownChange) } : null)
+
+/** Of each channel the step that sends, or else the first one. */
+export function channelsOf(
+  steps: ReadonlyArray<Pick<SeenStep, 'stepId' | 'channel' | 'verdict' | 'reason' | 'at'>>,
+): Members {
+  const channels: Members = {}
+  for (const { stepId, channel, verdict, reason, at } of steps) {
+    if (channel === null) continue
+    const known = channels[channel] as { wouldGet: boolean } | undefined
+    const wouldGet = verdict === 'sends'
+    if (!known || (wouldGet && !known.wouldGet))
+      channels[channel] = { wouldGet, stepId, reason: wouldGet ? null : reason, at: wouldGet ? at : null }
+  }
+  return channels
+}

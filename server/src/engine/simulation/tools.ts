@@ -1,0 +1,106 @@
+// What every simulated step calls with: everything that is stored comes from memory, the clock and chance from the scenario.
+import type { Logger } from 'pino'
+import { type AddressChannel, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
+import type { SuppressionRow } from '../../db/queries/suppressions.ts'
+import type { CallTools } from '../../steps/contract/call-tools.ts'
+import { CircuitBreaker } from '../../steps/delivery/circuit-breaker.ts'
+import { heldBackBy } from '../consent/rules.ts'
+import type { Attachment } from '../runs/attachments.ts'
+import type { PreparedEvent } from '../runs/compose.ts'
+import type { People } from './people.ts'
+import { chanceOf, type MessageRecord } from './record.ts'
+import type { Scenario, Snapshot } from './scenario.ts'
+
+export interface Brand {
+  word: string
+  signatureHeader: string
+  /** Where links in messages lead. */
+  publicUrl: string
+}
+
+/** Shown instead of what is encrypted. */
+const hidden = '••••••••'
+
+export const nobodyListens = { error: () => undefined, warn: () => undefined } as unknown as Logger
+
+interface Surroundings {
+  scenario: Scenario
+  snapshot: Snapshot
+  people: People
+  brand: Brand
+  now(): Date
+  /** The entries about the scenario's people, as they are now. */
+  suppressions(): SuppressionRow[]
+  /** In-app messages that are there by now. */
+  inbox(matches: (message: MessageRecord) => boolean): MessageRecord[]
+  /** Of a trigger. */
+  filesOf(eventId: string): Attachment[]
+  translator: PreparedEvent['environment']['translator']
+}
+
+export type CommonTools = Omit<CallTools, 'delivery' | 'http'>
+
+export function commonTools(surroundings: Surroundings): CommonTools {
+  const { scenario, snapshot, people, brand, now, suppressions, inbox, filesOf, translator } = surroundings
+  /** What the suppression list says about an address at this moment. */
+  const entriesAbout = (channel: AddressChannel, address: string): SuppressionRow[] => {
+    const hash = hashOfAddress(comparedAddress(channel, address))
+    return suppressions().filter(
+      (entry) =>
+        entry.channel === channel &&
+        hash.equals(entry.address_hash) &&
+        (entry.expires_at === null || entry.expires_at > now()),
+    )
+  }
+  const { layouts, hasBranding } = snapshot
+  const clock = { now }
+  const { seed } = scenario
+  return {
+    findChats: people.findChats,
+    forgetDevice: people.forgetDevice,
+    countInbox: async ({ subscriberRowId }, { seen, read, contextKeys = [] }, most) => {
+      const own = inbox((message) => message.run.subscriber.id === subscriberRowId).filter(
+        ({ marks, contextKeys: keys }) =>
+          (seen === undefined || marks.seen === seen) &&
+          (read === undefined || marks.read === read) &&
+          !marks.archived &&
+          String(keys) === String(contextKeys),
+      )
+      return Math.min(own.length, most)
+    },
+    readFiles: async ({ id }, most) => filesOf(id).slice(0, most),
+    sandbox: { takeFault: async () => undefined, add: async () => undefined },
+    secrets: {
+      decrypt: (stored) => (stored.startsWith('enc:v1:') ? hidden : stored),
+      // A link in a simulated message opens nothing.
+      signBriefly: () => Buffer.alloc(16),
+    },
+    circuits: new CircuitBreaker({ clock, random: () => 0, elapsed: () => now().getTime(), patienceMs: 0 }),
+    gate: {
+      pass: async (sender, { channel, addresses }, start) => {
+        const heldBack = addresses.flatMap((address) => heldBackBy(address, entriesAbout(channel, address), sender))
+        return heldBack.length > 0 ? { heldBack } : { started: start() }
+      },
+    },
+    health: { sent: () => undefined, refused: () => undefined },
+    clock,
+    chance: ({ run, stepId, destination, call }) =>
+      chanceOf([seed, run.transactionId, run.subscriber.subscriber_id, stepId, destination, call].join('/')),
+    log: nobodyListens,
+    brand: brand.word,
+    publicUrl: brand.publicUrl,
+    signatureHeader: brand.signatureHeader,
+    storesContent: true,
+    layout: async (layoutId) => {
+      if (layoutId === null) return 'none'
+      if (layoutId === undefined) return layouts.find(({ is_default }) => is_default) ?? 'none'
+      return (
+        layouts.find(({ identifier }) => identifier === layoutId) ??
+        layouts.find(({ id }) => id === layoutId) ??
+        'missing'
+      )
+    },
+    layoutTranslator: (layout, locale) => translator('layout', layout, locale),
+    hasBranding,
+  }
+}

@@ -1,0 +1,231 @@
+// The windows of digests and throttles in a simulation: the engine's rules over maps, and what became of each window.
+import type {
+  Answer,
+  CloseDigest,
+  Group,
+  JoinDigest,
+  Need,
+  PassThrottle,
+  ThrottlePass,
+} from '../../steps/contract/need.ts'
+import { inherit } from '../runs/canceling.ts'
+import type { JobState, RunState } from '../runs/run.ts'
+import {
+  byAge,
+  closeDigest,
+  collect,
+  type DigestState,
+  heirOf,
+  joinDigest,
+  noDigest,
+  noThrottle,
+  passThrottle,
+  type ThrottleState,
+} from '../runs/windows.ts'
+import type { PlayRecord, Window } from './record.ts'
+import type { Members } from './scenario.ts'
+
+/** Windows that are open before anything is played. */
+export interface OpenWindows {
+  digests: Array<{ group: Group; state: DigestState }>
+  throttles: Array<{ group: Group; state: ThrottleState }>
+  /** Events that those digests have taken. */
+  merged: Array<{ into: string; id: string; created_at: Date; payload: Members }>
+}
+
+export const noWindows = (): OpenWindows => ({ digests: [], throttles: [], merged: [] })
+
+export class Windows {
+  readonly #record: PlayRecord
+  readonly #now: () => Date
+  readonly #digests: Map<string, DigestState>
+  readonly #throttles: Map<string, ThrottleState>
+  readonly #merged: OpenWindows['merged']
+  /** The window that is open in a group. */
+  readonly #open = new Map<string, Window>()
+  /** What throttles said, by run and step. */
+  readonly passes = new Map<string, ThrottlePass & { threshold: number }>()
+
+  constructor(record: PlayRecord, now: () => Date, { digests, throttles, merged }: OpenWindows) {
+    this.#record = record
+    this.#now = now
+    this.#digests = new Map(digests.map(({ group, state }) => [keyOf(group), state]))
+    this.#throttles = new Map(throttles.map(({ group, state }) => [keyOf(group), state]))
+    this.#merged = merged
+  }
+
+  /** A run that collected before anything was played. */
+  resume(run: RunState, job: JobState): void {
+    const found = [...this.#digests].find(([, { notification_id }]) => notification_id === run.id)
+    if (!found) return
+    const group = { stepRowId: job.step._id, value: String(job.digest?.digestValue ?? '') }
+    const window = this.#openWindow(run, group, 'digest', job.dueAt)
+    window.eventCount += this.#merged.filter(({ into }) => into === run.id).length
+    this.#open.set(found[0], window)
+    this.#stepAt(run, group).windowId = window.id
+  }
+
+  /** A canceled event is taken out of the digest it was merged into. */
+  leave(run: RunState): void {
+    for (const window of this.#windowsOf(run)) takeOut(window, run.id)
+  }
+
+  /** Who goes on with a canceled digest; without anybody, its window closes. */
+  handOver({ run, job, dueAt }: { run: RunState; job: JobState; dueAt: Date | null }, now: Date): RunState | undefined {
+    const [window] = this.#windowsOf(run, job)
+    if (window) takeOut(window, run.id)
+    const merged = this.#mergedInto(run.id, window)
+    const heir = heirOf(merged)
+    const [key, state] = [...this.#digests].find(([, { notification_id }]) => notification_id === run.id) ?? []
+    if (key !== undefined && state) this.#digests.set(key, { ...state, notification_id: heir?.run.id ?? null })
+    if (!heir) {
+      if (window) this.#close(window, 'cancel')
+      if (key !== undefined) this.#open.delete(key)
+      return undefined
+    }
+    inherit(heir.run, { from: run.id, position: heir.step.position, dueAt: dueAt ?? now }, now)
+    for (const { run: other } of merged) {
+      if (other === heir.run) continue
+      for (const each of other.jobs) if (each.mergedInto === run.id) each.mergedInto = heir.run.id
+      other.digestedInto = heir.run.id
+    }
+    return heir.run
+  }
+
+  /** The steps whose events this run's digest has taken. */
+  #mergedInto(id: string, window: Window | undefined) {
+    return (window?.runIds ?? []).flatMap((runId) => {
+      const run = this.#record.runs.get(runId)?.run
+      const steps = run?.jobs.filter(
+        ({ mergedInto, status, digest }) => mergedInto === id && status === 'merged' && digest,
+      )
+      return run ? (steps ?? []).map((step) => ({ id: step.id, created_at: step.createdAt, run, step })) : []
+    })
+  }
+
+  #windowsOf(run: RunState, of?: JobState): Window[] {
+    const jobs = of ? [of] : run.jobs
+    const ids = new Set(jobs.map(({ position }) => this.#record.stepOf(run, position).windowId))
+    return [...ids].flatMap((id) => this.#record.windowOf(id) ?? []).filter(({ kind }) => kind === 'digest')
+  }
+
+  answer(run: RunState, need: Need): Answer {
+    switch (need.need) {
+      case 'join digest':
+        return this.#join(run, need)
+      case 'close digest':
+        return this.#collect(need)
+      case 'pass throttle':
+        return this.#pass(run, need)
+    }
+  }
+
+  #join(run: RunState, need: JoinDigest): Answer {
+    const key = keyOf(need.group)
+    const { places, after } = joinDigest(this.#digests.get(key) ?? noDigest(), [need], this.#now())
+    if (after) this.#digests.set(key, after)
+    const [place] = places
+    if (!place) throw new Error('A digest gave no place.')
+    const about = { at: this.#now(), runId: run.id }
+    if (place.place === 'main') {
+      const window = this.#openWindow(run, need.group, 'digest', null)
+      this.#open.set(key, window)
+      this.#record.note({ ...about, kind: 'window_opened', windowId: window.id })
+    }
+    const window = this.#open.get(key)
+    if (place.place === 'merged' && window) {
+      window.runIds.push(run.id)
+      window.eventCount += 1
+      this.#record.note({ ...about, kind: 'window_joined', windowId: window.id })
+    }
+    if (window && place.place !== 'first') this.#stepAt(run, need.group).windowId = window.id
+    return place
+  }
+
+  #collect(need: CloseDigest): Answer {
+    const key = keyOf(need.group)
+    const after = closeDigest(this.#digests.get(key) ?? noDigest(), [need])
+    const window = this.#open.get(key)
+    if (after) {
+      this.#digests.set(key, after)
+      this.#open.delete(key)
+      if (window) this.#close(window, 'time')
+    }
+    const merged = [
+      ...this.#mergedInto(need.notificationId, window).map(({ id, created_at, run }) => ({
+        ...{ id, created_at, payload: run.event.payload },
+      })),
+      ...this.#merged.filter(({ into }) => into === need.notificationId),
+    ].sort(byAge)
+    const events = collect(
+      merged.map(({ id, created_at, payload }) => ({
+        ...{ id, time: created_at.toISOString(), payload },
+        bytes: Buffer.byteLength(JSON.stringify(payload)),
+      })),
+    )
+    return {
+      events: events.map(({ id, time, payload }) => ({ id, time, payload })),
+      left: merged.length - events.length,
+    }
+  }
+
+  #pass(run: RunState, need: PassThrottle): Answer {
+    const key = keyOf(need.group)
+    const { passes, after } = passThrottle(this.#throttles.get(key) ?? noThrottle(this.#now()), [need], this.#now())
+    if (after) this.#throttles.set(key, after)
+    const [pass] = passes
+    if (!pass) throw new Error('A throttle gave no answer.')
+    this.passes.set(`${run.id} ${need.group.stepRowId}`, { ...pass, threshold: need.threshold })
+    const known = this.#open.get(key)
+    const isNew =
+      known?.openedAt.getTime() !== pass.startedAt.getTime() || known.endsAt?.getTime() !== pass.endsAt.getTime()
+    const window = isNew || !known ? this.#openWindow(run, need.group, 'throttle', pass.endsAt) : known
+    this.#open.set(key, window)
+    if (window === known) window.eventCount += 1
+    else window.runIds = []
+    if (pass.isThrottled) window.heldBack.push(run.id)
+    else window.runIds.push(run.id)
+    this.#stepAt(run, need.group).windowId = window.id
+    return pass
+  }
+
+  #openWindow(
+    run: RunState,
+    group: Pick<Group, 'stepRowId' | 'value'>,
+    kind: Window['kind'],
+    endsAt: Date | null,
+  ): Window {
+    const step = run.jobs.find((job) => job.step._id === group.stepRowId)?.step
+    return this.#record.openWindow({
+      kind,
+      workflowId: run.workflow.identifier,
+      stepId: step?.stepId ?? '',
+      subscriberId: run.subscriber.subscriber_id,
+      key: group.value === '' || group.value === 'No-Value-Provided' ? null : group.value,
+      openedAt: this.#now(),
+      endsAt,
+      closedAt: null,
+      closedBy: null,
+      runIds: [run.id],
+      heldBack: [],
+      eventCount: 1,
+    })
+  }
+
+  #close(window: Window, closedBy: 'time' | 'cancel'): void {
+    Object.assign(window, { closedAt: this.#now(), closedBy })
+    this.#record.note({ at: this.#now(), kind: 'window_closed', windowId: window.id })
+  }
+
+  #stepAt(run: RunState, { stepRowId }: Pick<Group, 'stepRowId'>) {
+    const job = run.jobs.find(({ step }) => step._id === stepRowId)
+    return this.#record.stepOf(run, job?.position ?? 0)
+  }
+}
+
+const keyOf = (group: Group) => JSON.stringify(Object.values(group))
+
+function takeOut(window: Window, runId: string): void {
+  window.runIds = window.runIds.filter((id) => id !== runId)
+  window.eventCount = window.runIds.length
+}
