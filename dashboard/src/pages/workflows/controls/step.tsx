@@ -14,6 +14,7 @@ import {
   EnforceControl,
   HeadersControl,
   RequestBodyControl,
+  RetryControl,
   TimeoutControl,
 } from './http.tsx'
 import {
@@ -81,6 +82,7 @@ const controls: Record<string, Entry> = {
   DESTINATION_BODY: main(RequestBodyControl),
   DESTINATION_RESPONSE_BODY_SCHEMA: more(AnswerSchemaControl),
   DESTINATION_ENFORCE_SCHEMA_VALIDATION: more(EnforceControl),
+  'http_request.retry': more(RetryControl),
   DESTINATION_CONTINUE_ON_FAILURE: more(ContinueControl),
   DESTINATION_TIMEOUT: more(TimeoutControl),
 
