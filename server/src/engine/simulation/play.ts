@@ -45,10 +45,12 @@ import {
   closeDigest,
   collect,
   type DigestState,
+  handOn,
   heirOf,
   joinDigest,
   noDigest,
   noThrottle,
+  openUntil,
   passThrottle,
   type ThrottleState,
 } from '../runs/windows.ts'
@@ -389,7 +391,8 @@ class Play {
       const merged = this.#mergedInto(run.id, window)
       const heir = heirOf(merged)
       const [key, state] = [...this.#digests].find(([, { notification_id }]) => notification_id === run.id) ?? []
-      if (key !== undefined && state) this.#digests.set(key, { ...state, notification_id: heir?.run.id ?? null })
+      const next = heir && { id: heir.run.id, position: heir.step.position }
+      if (key !== undefined && state) this.#digests.set(key, handOn(state, next))
       if (!heir) {
         if (window) this.#close(window, 'cancel')
         if (key !== undefined) this.#open.delete(key)
@@ -508,7 +511,7 @@ class Play {
 
   /** @returns the positions of steps that call */
   #store(run: RunState): number[] {
-    const { messages, timers, calls } = run.effects
+    const { messages, timers, wakes, calls } = run.effects
     for (const { job, ...row } of messages) {
       // The targets of a chat group share a message.
       const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)
@@ -516,6 +519,10 @@ class Play {
     }
     this.#record.observe(run, this.#now)
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
+    for (const { runId, position } of wakes) {
+      const other = this.#record.runs.get(runId)?.run
+      if (other) this.#due.add(this.#now.getTime(), { run: other, position, dueAt: this.#now.getTime() })
+    }
     run.effects = noEffects()
     return calls
   }
@@ -589,6 +596,10 @@ class Play {
       window.runIds.push(run.id)
       window.eventCount += 1
       this.#record.note({ ...about, kind: 'window_joined', windowId: window.id })
+      if (place.endsAt !== undefined) {
+        this.#close(window, 'time')
+        this.#open.delete(key)
+      }
     }
     if (window && place.place !== 'first') this.#stepAt(run, need.group).windowId = window.id
     return place
@@ -596,8 +607,12 @@ class Play {
 
   #collect(need: CloseDigest): Answer {
     const key = keyOf(need.group)
-    const after = closeDigest(this.#digests.get(key) ?? noDigest(), [need])
-    const window = this.#open.get(key)
+    const state = this.#digests.get(key) ?? noDigest()
+    const until = openUntil(state, need, this.#now)
+    if (until) return { until }
+    const after = closeDigest(state, [need])
+    const main = this.#record.runs.get(need.notificationId)?.run
+    const window = main && this.#record.windowOf(this.#stepAt(main, need.group).windowId)
     if (after) {
       this.#digests.set(key, after)
       this.#open.delete(key)
@@ -606,6 +621,7 @@ class Play {
     const merged = this.#mergedInto(need.notificationId, window)
       .map(({ id, created_at, run }) => ({ id, created_at, payload: run.event.payload }))
       .sort(byAge)
+    if (need.newestFirst) merged.reverse()
     const events = collect(
       merged.map(({ id, created_at, payload }) => ({
         ...{ id, time: created_at.toISOString(), payload },

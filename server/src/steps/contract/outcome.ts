@@ -207,6 +207,8 @@ export interface Stop extends Common {
   reason: Reason
   mergedInto?: string
   digest?: Record<string, unknown>
+  /** A step of another run, whose wait is over now. */
+  wakes?: { runId: string; position: number }
 }
 
 /** It has to make a call, which no transaction can wait for. */
