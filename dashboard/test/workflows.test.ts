@@ -522,7 +522,10 @@ describe('the editor', () => {
       sms: ['Body'],
       chat: ['Body'],
       push: ['Title', 'Body'],
-      digest: ['Collect for', 'Group by', 'Send the first event at once', 'Wait for the subscriber’s schedule'],
+      digest: [
+        ...['Collect for', 'Start again with each event', 'Group by', 'Send an event at once after a silence'],
+        ...['Send the first event at once', 'Wait for the subscriber’s schedule'],
+      ],
       delay: ['Cron expression', 'Usual times'],
       throttle: ['Allow at most', 'Within', 'Count by'],
       'http-request': ['Method', 'Address', 'Name', 'Value', 'Body'],
@@ -537,6 +540,24 @@ describe('the editor', () => {
     }
     await page.getByText('delay until weekdays at 9:00').waitFor()
     await page.getByText('at most 3 per 2 hours').waitFor()
+
+    const valuesOf = async (type: string) => {
+      const { body } = await development.get('/v2/workflows/all')
+      return body.steps.find((step: { type: string }) => step.type === type).controls.values
+    }
+    await page.locator('[data-step="digest"]').click()
+    await page.getByRole('switch', { name: 'Start again with each event' }).click()
+    await page.getByLabel('At the latest after', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByLabel('Fields of each event').fill('author, post.title,')
+    await expect
+      .poll(() => valuesOf('digest'))
+      .toMatchObject({ window: 'sliding', maxWindow: { amount: 1, unit: 'days' }, fields: ['author', 'post.title'] })
+    await takeScreenshots(page, 'editor-digest')
+    await page.locator('[data-step="http-request"]').click()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('switch', { name: 'Try again when it fails' }).click()
+    await expect.poll(() => valuesOf('http_request')).toMatchObject({ retry: true })
 
     const stored = async (index: number) => (await development.get('/v2/workflows/all')).body.steps[index].onUnknown
     await page.locator('[data-step="sms"]').click()

@@ -227,6 +227,7 @@ CREATE TABLE digests (
   notification_id text COLLATE "C",
   seen_at timestamp(3) with time zone NOT NULL,
   forget_at timestamp(3) with time zone NOT NULL,
+  bounds json,
   CONSTRAINT digests_pkey PRIMARY KEY (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
 );
 CREATE INDEX digests_forget ON public.digests USING btree (forget_at) WHERE (notification_id IS NULL);

@@ -130,7 +130,7 @@ function codeOfStatus(status: number): DeliveryErrorCode {
 }
 
 /** `Retry-After` is a number of seconds or a date. */
-function secondsUntil(retryAfter: string | undefined, now: Date): number | undefined {
+export function secondsUntil(retryAfter: string | undefined, now: Date): number | undefined {
   if (retryAfter === undefined) return undefined
   if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter)
   const at = Date.parse(retryAfter)

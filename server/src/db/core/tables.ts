@@ -556,6 +556,19 @@ export interface DigestTable {
   notification_id: string | null
   seen_at: Date
   forget_at: Date
+  /** Of a window that does not simply end some time after its first event. */
+  bounds: Generated<DigestBounds | null>
+}
+
+/** Times are milliseconds since 1970. */
+export interface DigestBounds {
+  endsAt: number
+  /** The end does not move beyond this. */
+  latestAt: number
+  /** Collected so far. */
+  events: number
+  /** Of the digest in the run that collects. */
+  position: number
 }
 
 export interface ThrottleTable {

@@ -446,32 +446,34 @@ export const lockDigests = statement(
      AS t (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
    ORDER BY environment_id, workflow_id, step_row_id, subscriber_row_id, value
    ON CONFLICT (environment_id, workflow_id, step_row_id, subscriber_row_id, value) DO UPDATE SET seen_at = d.seen_at
-   RETURNING environment_id, workflow_id, step_row_id, subscriber_row_id, value, notification_id, seen_at, forget_at`,
+   RETURNING environment_id, workflow_id, step_row_id, subscriber_row_id, value, notification_id, seen_at, forget_at, bounds`,
 )
 export const saveDigests = statement(
   'save_digests',
-  `UPDATE digests d SET notification_id = r.notification_id, seen_at = r.seen_at, forget_at = r.forget_at
+  `UPDATE digests d SET notification_id = r.notification_id, seen_at = r.seen_at, forget_at = r.forget_at, bounds = r.bounds
    FROM json_to_recordset($1::json) AS r (environment_id text, workflow_id text, step_row_id text, subscriber_row_id text,
-     value text, notification_id text, seen_at timestamptz, forget_at timestamptz)
+     value text, notification_id text, seen_at timestamptz, forget_at timestamptz, bounds json)
    WHERE d.environment_id = r.environment_id AND d.workflow_id = r.workflow_id AND d.step_row_id = r.step_row_id
      AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
 )
 
 /**
- * The events merged into these runs, with their payloads, oldest first; not more than a digest may hold (`collect` in
+ * The events merged into these runs, with their payloads, oldest first, or newest first for the runs in $5; not more than a digest may hold (`collect` in
  * engine/runs/windows.ts), so that no more is sent. Each payload is looked up
  * by itself: for a join, a planner without statistics reads all of three tables for every row, and a thousand events take
  * minutes instead of 20 ms.
  */
 export const findMerged = statement(
   'find_merged',
-  `WITH merged AS (
+  `WITH aged AS (
      SELECT j.environment_id, j.notification_id, j.merged_into, j.id, j.created_at,
        count(*) OVER (PARTITION BY j.environment_id, j.merged_into)::int AS total,
-       row_number() OVER (PARTITION BY j.environment_id, j.merged_into ORDER BY j.created_at, j.id) AS place
+       row_number() OVER (PARTITION BY j.environment_id, j.merged_into ORDER BY j.created_at, j.id) AS age
      FROM jobs j
      WHERE (j.environment_id, j.merged_into) IN (SELECT * FROM unnest($1::text[], $2::text[]))
        AND j.merged_into IS NOT NULL AND j.status = 'merged' AND j.digest IS NOT NULL
+   ), merged AS (
+     SELECT *, CASE WHEN merged_into = ANY ($5::text[]) THEN total + 1 - age ELSE age END AS place FROM aged
    ), sized AS (
      SELECT m.*, sum(octet_length(m.payload::text)) OVER (PARTITION BY m.environment_id, m.merged_into ORDER BY m.place) AS bytes
      FROM (

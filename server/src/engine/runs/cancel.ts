@@ -13,7 +13,7 @@ import { PassedOver } from './passed-over.ts'
 import type { JobState, RunState } from './run.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { storePassedOver, storeRuns } from './store.ts'
-import { heirOf } from './windows.ts'
+import { handOn, heirOf } from './windows.ts'
 
 /** All lanes: members who were not reached get nothing. */
 const stopWalks = statement(
@@ -247,7 +247,7 @@ async function handOver(
   )
   const handed = windows
     .filter(({ notification_id }) => ids.includes(notification_id ?? ''))
-    .map((row) => ({ ...row, notification_id: heirs.get(row.notification_id ?? '')?.id ?? null }))
+    .map((row) => ({ ...row, ...handOn(row, heirs.get(row.notification_id ?? '')) }))
   if (handed.length > 0) await transaction.run(saveDigests, [JSON.stringify(handed)])
   if (heirs.size === 0) return
   const keys = [...heirs.values()].map(({ id }) => ({ environmentId, id }))

@@ -23,6 +23,7 @@ import {
   joinDigest,
   mostEventBytes,
   mostEvents,
+  openUntil,
   passThrottle,
   type ThrottleState,
 } from './windows.ts'
@@ -87,7 +88,7 @@ async function answerAll(transaction: Transaction, needs: Need[], now: Date): Pr
   const answers = new Map<Need, Answer>()
   const of = <T extends Need>(name: T['need']) => needs.filter((need): need is T => need.need === name)
   await joinDigests(transaction, of<JoinDigest>('join digest'), now, answers)
-  await closeDigests(transaction, of<CloseDigest>('close digest'), answers)
+  await closeDigests(transaction, of<CloseDigest>('close digest'), now, answers)
   await passThrottles(transaction, of<PassThrottle>('pass throttle'), now, answers)
   return needs.map((need) => answers.get(need) as Answer)
 }
@@ -153,15 +154,30 @@ const groupRowOf = ({ environment_id, workflow_id, step_row_id, subscriber_row_i
   value,
 })
 
-async function closeDigests(transaction: Transaction, needs: CloseDigest[], answers: Map<Need, Answer>): Promise<void> {
+async function closeDigests(
+  transaction: Transaction,
+  needs: CloseDigest[],
+  now: Date,
+  answers: Map<Need, Answer>,
+): Promise<void> {
   if (needs.length === 0) return
   const { groups, columns } = byGroup(needs)
   const rows = await transaction.run<DigestRow>(lockDigests, columns)
   const closed = rows.flatMap((row) => {
-    const after = closeDigest(row, groups.get(rowKey(row)) ?? [])
+    const own = groups.get(rowKey(row)) ?? []
+    for (const need of own) {
+      const until = openUntil(row, need, now)
+      if (until) answers.set(need, { until })
+    }
+    const after = closeDigest(
+      row,
+      own.filter((need) => !answers.has(need)),
+    )
     return after ? [{ ...groupRowOf(row), ...after }] : []
   })
   if (closed.length > 0) await transaction.run(saveDigests, [JSON.stringify(closed)])
+  const due = needs.filter((need) => !answers.has(need))
+  if (due.length === 0) return
   const merged = await transaction.run<{
     merged_into: string
     id: string
@@ -171,10 +187,11 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     total: number
     bytes: number
   }>(findMerged, [
-    needs.map(({ group }) => group.environmentId),
-    needs.map(({ notificationId }) => notificationId),
+    due.map(({ group }) => group.environmentId),
+    due.map(({ notificationId }) => notificationId),
     mostEvents,
     mostEventBytes,
+    due.filter(({ newestFirst }) => newestFirst).map(({ notificationId }) => notificationId),
   ])
   const totals = new Map(merged.map(({ merged_into, total }) => [merged_into, total]))
   const events = new Map<string, Array<DigestEvent & { bytes: number; trace: string | null }>>()
@@ -183,7 +200,7 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     events.set(merged_into, list)
     list.push({ id, time: created_at.toISOString(), payload, bytes, trace })
   }
-  for (const need of needs) {
+  for (const need of due) {
     const all = collect(events.get(need.notificationId) ?? [])
     const left = (totals.get(need.notificationId) ?? 0) - all.length
     const traces = all.flatMap(({ trace }) => trace ?? [])

@@ -61,11 +61,13 @@ export interface RunState extends RunFacts {
 export interface Effects {
   messages: Array<NewMessage & { job: JobState }>
   timers: Array<{ position: number; dueAt: Date }>
+  /** Steps of other runs whose wait is over. */
+  wakes: Array<{ runId: string; position: number }>
   /** Positions of steps that have to call the outside. */
   calls: number[]
 }
 
-export const noEffects = (): Effects => ({ messages: [], timers: [], calls: [] })
+export const noEffects = (): Effects => ({ messages: [], timers: [], wakes: [], calls: [] })
 
 /** After this many, the step runs whatever the schedule says. */
 const mostScheduleExtensions = 3
@@ -108,12 +110,14 @@ function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
     apply(run, job, extended, now)
     return
   }
-  yield* wakeEarly(run, job, now)
+  yield* endWait(run, job, now, false)
 }
 
 /** Somebody ended the step's wait: it is not extended to the schedule. */
-export function* wakeEarly(run: RunState, job: JobState, now: Date): Progress<void> {
-  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now)) ?? done, job), now))
+export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<void> => endWait(run, job, now, true)
+
+function* endWait(run: RunState, job: JobState, now: Date, isEarly: boolean): Progress<void> {
+  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job), now))
     yield* advance(run, now)
 }
 
@@ -348,6 +352,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
         each.isChanged = true
       }
       run.digestedInto = outcome.mergedInto ?? null
+      if (outcome.wakes) run.effects.wakes.push(outcome.wakes)
       break
     case 'wait':
       job.status = 'delayed'

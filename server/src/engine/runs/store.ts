@@ -56,7 +56,11 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     now,
   )
   if (added.length > 0)
-    await transaction.run(insertRuns, [storableJson(added.flatMap(timerRows)), now, ...columnsOfNew(added)])
+    await transaction.run(insertRuns, [
+      storableJson(added.flatMap((run) => timerRows(run, now))),
+      now,
+      ...columnsOfNew(added),
+    ])
   if (changed.length > 0)
     await transaction.run(updateRuns, [
       storableJson(
@@ -66,7 +70,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       ),
       storableJson(changed.flatMap((run) => changedJobs(run, now))),
       storableJson(changed.flatMap((run) => messageRows(run, now))),
-      storableJson(changed.flatMap(timerRows)),
+      storableJson(changed.flatMap((run) => timerRows(run, now))),
     ])
   await writeHeld?.()
   if (calls.queued.length > 0) {
@@ -76,7 +80,10 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     ])
     transaction.afterCommit(() => writing.bell?.ring('deliver', calls.queued.length))
   }
-  const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
+  const due = runs.flatMap((run) => [
+    ...run.effects.timers.map(({ dueAt }) => dueAt),
+    ...run.effects.wakes.map(() => now),
+  ])
   await queueWakeUps(transaction, due, now, writing)
   transaction.afterCommit(() => noteStored(writing, runs, now))
 }
@@ -97,7 +104,10 @@ export const columnsOfNew = (runs: RunState[]): Array<string | null> =>
 
 /** Whether a new run is stored with the rows of `columnsOfNew`: it neither waits nor calls, and no webhook is told. */
 export const isWhole = ({ effects, environment }: RunState): boolean =>
-  effects.calls.length === 0 && effects.timers.length === 0 && environment.webhooks.size === 0
+  effects.calls.length === 0 &&
+  effects.timers.length === 0 &&
+  effects.wakes.length === 0 &&
+  environment.webhooks.size === 0
 
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   let [completed, failed] = [0, 0]
@@ -303,13 +313,26 @@ const messageRows = (run: RunState, now: Date) =>
     updated_at: now,
   }))
 
-const timerRows = (run: RunState) =>
-  run.effects.timers.map(({ position, dueAt }) => ({
+const timerRows = (run: RunState, now: Date) => [
+  ...run.effects.timers.map(({ position, dueAt }) => ({
     environment_id: run.environment.id,
     subject_id: run.id,
     position,
     due_at: dueAt,
-  }))
+  })),
+  ...run.effects.wakes.map(({ runId, position }) => ({
+    environment_id: run.environment.id,
+    subject_id: runId,
+    position: secondTimer(position),
+    due_at: now,
+  })),
+]
+
+/**
+ * A timer beside the step's own, which another process may hold right now while it waits for a lock of ours. The number of the
+ * step's own comes out of it again.
+ */
+export const secondTimer = (position: number): number => -1 - position
 
 /** Which step of which run. */
 type Call = [environmentId: string, runId: string, position: number]

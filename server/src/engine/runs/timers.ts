@@ -10,7 +10,7 @@ import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { note, type RunState, wakeEarly, wakeUp } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { queueComing, storeRuns } from './store.ts'
+import { queueComing, secondTimer, storeRuns } from './store.ts'
 
 /** Timers handled in one transaction. */
 const timersAtOnce = 200
@@ -135,7 +135,8 @@ export async function endWait(
 }
 
 function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
-  const job = run?.jobs.find((each) => each.position === position)
+  const own = position < 0 ? secondTimer(position) : position
+  const job = run?.jobs.find((each) => each.position === own)
   if (!run || !job) return []
   return [{ run, progress: wakeUp(run, job, now) }]
 }

@@ -1,6 +1,8 @@
 // The rules of digests and throttles: who opens a window, who joins it, what is collected, who passes. Nothing here does I/O;
 // needs.ts answers many runs from the database, a simulation one run from memory.
+import type { DigestBounds } from '../../db/core/tables.ts'
 import type {
+  BoundedWindow,
   CloseDigest,
   DigestEvent,
   DigestPlace,
@@ -14,10 +16,17 @@ export interface DigestState {
   notification_id: string | null
   seen_at: Date
   forget_at: Date
+  /** Of a window that does not simply end some time after its first event. */
+  bounds: DigestBounds | null
 }
 
 /** A group that had no event so far. */
-export const noDigest = (): DigestState => ({ notification_id: null, seen_at: new Date(0), forget_at: new Date(0) })
+export const noDigest = (): DigestState => ({
+  notification_id: null,
+  seen_at: new Date(0),
+  forget_at: new Date(0),
+  bounds: null,
+})
 
 /**
  * An event that arrives while its group collects is merged. Otherwise the group starts to collect. With a look-back, it starts
@@ -29,34 +38,80 @@ export function joinDigest(
   needs: JoinDigest[],
   now: Date,
 ): { places: DigestPlace[]; after: DigestState | undefined } {
-  let { notification_id: main, seen_at: seenAt } = before
+  let { notification_id: main, seen_at: seenAt, bounds } = before
   const places = needs.map((need): DigestPlace => {
+    const { bounded } = need
     const isFirst = need.lookBackMs !== undefined && seenAt.getTime() < now.getTime() - need.lookBackMs
     seenAt = now
-    if (main !== null) return { place: 'merged', into: main }
+    if (main !== null) {
+      const into = main
+      if (!bounds || !bounded) return { place: 'merged', into }
+      const joined = withEvent(bounds, bounded, now)
+      const isLast = joined.events >= (bounded.mostEvents ?? Number.POSITIVE_INFINITY)
+      // The next event opens another window, even if the run that collects has not woken up yet.
+      if (isLast) [main, bounds] = [null, null]
+      else bounds = joined
+      return { place: 'merged', into, ...(isLast ? { endsAt: joined.position } : {}) }
+    }
     if (isFirst) return { place: 'first' }
+    const known = bounded?.flushesFirst && bounds && now.getTime() < bounds.endsAt ? bounds : undefined
+    if (bounded?.flushesFirst && !known) {
+      bounds = { ...opened(bounded), events: 0 }
+      return { place: 'first' }
+    }
     main = need.notificationId
-    return { place: 'main' }
+    bounds = !bounded
+      ? null
+      : known
+        ? withEvent({ ...known, position: bounded.position }, bounded, now)
+        : opened(bounded)
+    return bounds ? { place: 'main', until: new Date(bounds.endsAt) } : { place: 'main' }
   })
   const lookBackMs = Math.max(0, ...needs.map((need) => need.lookBackMs ?? 0))
-  if (main === before.notification_id && lookBackMs === 0) return { places, after: undefined }
-  return {
-    places,
-    after: { notification_id: main, seen_at: now, forget_at: new Date(now.getTime() + lookBackMs) },
-  }
+  if (main === before.notification_id && bounds === before.bounds && lookBackMs === 0)
+    return { places, after: undefined }
+  const forgetAt = Math.max(now.getTime() + lookBackMs, bounds?.endsAt ?? 0)
+  return { places, after: { notification_id: main, seen_at: now, forget_at: new Date(forgetAt), bounds } }
+}
+
+const opened = ({ until, slides, position }: BoundedWindow): DigestBounds => ({
+  endsAt: until.getTime(),
+  latestAt: slides?.latest.getTime() ?? until.getTime(),
+  events: 1,
+  position,
+})
+
+/** Late events, which come between the end of a window and its closing, do not move the end. */
+function withEvent(bounds: DigestBounds, { slides }: BoundedWindow, now: Date): DigestBounds {
+  const isMoved = slides !== undefined && now.getTime() < bounds.endsAt
+  const endsAt = isMoved ? Math.min(now.getTime() + slides.ms, bounds.latestAt) : bounds.endsAt
+  return { ...bounds, endsAt, events: bounds.events + 1 }
+}
+
+/** If the end of the window has moved: when the run that collects goes on. */
+export function openUntil({ notification_id, bounds }: DigestState, need: CloseDigest, now: Date): Date | undefined {
+  if (need.isEarly || notification_id !== need.notificationId || !bounds) return undefined
+  return bounds.endsAt > now.getTime() ? new Date(bounds.endsAt) : undefined
 }
 
 /** The group's state once one of these runs has closed its window; undefined if another run collects by now. */
 export const closeDigest = (before: DigestState, needs: CloseDigest[]): DigestState | undefined =>
   needs.some(({ notificationId }) => notificationId === before.notification_id)
-    ? { notification_id: null, seen_at: before.seen_at, forget_at: before.forget_at }
+    ? { notification_id: null, seen_at: before.seen_at, forget_at: before.forget_at, bounds: null }
     : undefined
+
+/** The group's state once the run that collects was canceled. A window that its first event opened stays open without a run. */
+export const handOn = (before: DigestState, heir: { id: string; position: number } | undefined): DigestState => ({
+  ...before,
+  notification_id: heir?.id ?? null,
+  bounds: before.bounds && { ...before.bounds, ...(heir ? { position: heir.position } : {}) },
+})
 
 /** For one digest; events beyond that are only counted. */
 export const mostEvents = 1_000
 export const mostEventBytes = 8 * 1024 * 1024
 
-/** The events of a digest: as many of these, oldest first, as it may hold. The first always fits. */
+/** The events of a digest: as many of these, in their order, as it may hold. The first always fits. */
 export function collect<Event extends DigestEvent & { bytes: number }>(merged: Event[]): Event[] {
   let bytes = 0
   const end = merged.slice(0, mostEvents).findIndex((event, index) => {

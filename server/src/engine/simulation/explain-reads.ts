@@ -91,8 +91,11 @@ async function readWindows(
   const ids = digests.flatMap(({ notification_id }) => notification_id ?? [])
   const collecting = ids.length === 0 ? [] : await readRuns(tx, reading, workflow, { environmentId, ids })
   // A digest that will have been delivered by then collects no more.
-  const isOpen = (id: string | null) =>
-    collecting.some((run) => run.id === id && run.jobs.some(({ dueAt }) => dueAt && dueAt > at))
+  const isOpen = (id: string | null) => {
+    const { bounds } = digests.find(({ notification_id }) => notification_id === id) ?? {}
+    const endOf = (dueAt: Date | null) => Math.max(dueAt?.getTime() ?? 0, bounds?.endsAt ?? 0)
+    return collecting.some((run) => run.id === id && run.jobs.some(({ dueAt }) => dueAt && endOf(dueAt) > at.getTime()))
+  }
   return {
     collecting: collecting.filter(({ id }) => isOpen(id)),
     open: {
@@ -100,7 +103,7 @@ async function readWindows(
         group: of(row),
         state: {
           notification_id: isOpen(row.notification_id) ? row.notification_id : null,
-          ...{ seen_at: row.seen_at, forget_at: row.forget_at },
+          ...{ seen_at: row.seen_at, forget_at: row.forget_at, bounds: row.bounds },
         },
       })),
       throttles: throttles.map((row) => ({

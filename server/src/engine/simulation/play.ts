@@ -447,7 +447,7 @@ export class Play {
 
   /** @returns the positions of steps that call */
   #store(run: RunState): number[] {
-    const { messages, timers, calls } = run.effects
+    const { messages, timers, wakes, calls } = run.effects
     for (const { job, ...row } of messages) {
       // The targets of a chat group share a message.
       const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)
@@ -455,6 +455,10 @@ export class Play {
     }
     this.record.observe(run, this.#now)
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
+    for (const { runId, position } of wakes) {
+      const other = this.record.runs.get(runId)?.run
+      if (other) this.#due.add(this.#now.getTime(), { run: other, position, dueAt: this.#now.getTime() })
+    }
     run.effects = noEffects()
     return calls
   }

@@ -15,10 +15,12 @@ import {
   closeDigest,
   collect,
   type DigestState,
+  handOn,
   heirOf,
   joinDigest,
   noDigest,
   noThrottle,
+  openUntil,
   passThrottle,
   type ThrottleState,
 } from '../runs/windows.ts'
@@ -77,7 +79,8 @@ export class Windows {
     const merged = this.#mergedInto(run.id, window)
     const heir = heirOf(merged)
     const [key, state] = [...this.#digests].find(([, { notification_id }]) => notification_id === run.id) ?? []
-    if (key !== undefined && state) this.#digests.set(key, { ...state, notification_id: heir?.run.id ?? null })
+    const next = heir && { id: heir.run.id, position: heir.step.position }
+    if (key !== undefined && state) this.#digests.set(key, handOn(state, next))
     if (!heir) {
       if (window) this.#close(window, 'cancel')
       if (key !== undefined) this.#open.delete(key)
@@ -137,6 +140,10 @@ export class Windows {
       window.runIds.push(run.id)
       window.eventCount += 1
       this.#record.note({ ...about, kind: 'window_joined', windowId: window.id })
+      if (place.endsAt !== undefined) {
+        this.#close(window, 'time')
+        this.#open.delete(key)
+      }
     }
     if (window && place.place !== 'first') this.#stepAt(run, need.group).windowId = window.id
     return place
@@ -144,8 +151,12 @@ export class Windows {
 
   #collect(need: CloseDigest): Answer {
     const key = keyOf(need.group)
-    const after = closeDigest(this.#digests.get(key) ?? noDigest(), [need])
-    const window = this.#open.get(key)
+    const state = this.#digests.get(key) ?? noDigest()
+    const until = openUntil(state, need, this.#now())
+    if (until) return { until }
+    const after = closeDigest(state, [need])
+    const main = this.#record.runs.get(need.notificationId)?.run
+    const window = main && this.#record.windowOf(this.#stepAt(main, need.group).windowId)
     if (after) {
       this.#digests.set(key, after)
       this.#open.delete(key)
@@ -157,6 +168,7 @@ export class Windows {
       })),
       ...this.#merged.filter(({ into }) => into === need.notificationId),
     ].sort(byAge)
+    if (need.newestFirst) merged.reverse()
     const events = collect(
       merged.map(({ id, created_at, payload }) => ({
         ...{ id, time: created_at.toISOString(), payload },

@@ -52,8 +52,8 @@ export interface StepKind {
   begin?(of: StepRun): StepOutcome | Progress<StepOutcome>
   /** Makes its calls. Runs outside of any transaction, perhaps more than once. */
   call?(of: StepRun, tools: CallTools): Promise<StepOutcome>
-  /** What it does when its wait is over. */
-  wake?(of: StepRun): StepOutcome | Progress<StepOutcome>
+  /** What it does when its wait is over. @param isEarly whether somebody ended it before its time */
+  wake?(of: StepRun, isEarly: boolean): StepOutcome | Progress<StepOutcome>
   /** What later steps read while there is no result. */
   emptyResult?: ControlValues
   /** JSON Schema (draft 07) of its control values. */

@@ -37,16 +37,43 @@ export interface JoinDigest {
   notificationId: string
   /** If the group had no event for this long, this one goes on at once. */
   lookBackMs: number | undefined
+  /** If the window does not simply end some time after its first event. */
+  bounded?: BoundedWindow | undefined
 }
-export type DigestPlace = { place: 'main' } | { place: 'first' } | { place: 'merged'; into: string }
+export interface BoundedWindow {
+  /** Of the step in the run that asks. */
+  position: number
+  /** When the window ends if this event opens it. */
+  until: Date
+  /** If each event moves the end: to how long after itself, and up to when if this event opens the window. */
+  slides?: { ms: number; latest: Date } | undefined
+  /** The event that opens the window goes on at once. */
+  flushesFirst: boolean
+  /** The event that makes it so many ends the window. */
+  mostEvents?: number | undefined
+}
+export type DigestPlace =
+  /** Collects, until then if the window is bounded. */
+  | { place: 'main'; until?: Date }
+  | { place: 'first' }
+  /** The run that collects, and the position of its digest if this event ends the window. */
+  | { place: 'merged'; into: string; endsAt?: number }
 
 /** Ends the group's window: the next event starts another. */
 export interface CloseDigest {
   need: 'close digest'
   group: Group
   notificationId: string
+  /** Somebody ended the wait: the window closes even if its end has moved. */
+  isEarly: boolean
+  /** The newest events are wanted, if not all of them fit. */
+  newestFirst: boolean
 }
-/** The merged events, oldest first. `left` counts those beyond the limit. */
+/** The window's end has moved. */
+export interface StillOpen {
+  until: Date
+}
+/** The merged events, oldest first unless asked otherwise. `left` counts those beyond the limit. */
 export interface CollectedEvents {
   events: DigestEvent[]
   left: number
@@ -74,7 +101,7 @@ export interface ThrottlePass {
 }
 
 export type Need = JoinDigest | CloseDigest | PassThrottle
-export type Answer = DigestPlace | CollectedEvents | ThrottlePass
+export type Answer = DigestPlace | CollectedEvents | StillOpen | ThrottlePass
 
 /** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>

@@ -128,6 +128,7 @@ const lines = {
   reply_told: ['Inbound mail - The reply callback received a reply', 'Success'],
   reply_retried: ['Inbound mail - The reply callback did not accept a reply; it will be tried again', 'Warning'],
   reply_given_up: ['Inbound mail - The reply callback never accepted a reply, which was given up', 'Failed'],
+  request_retried: ['The request failed; it will be tried again', 'Pending'],
   action_failed: ['Action step execution failed', 'Failed'],
   response_invalid: ['Response body schema validation failed', 'Failed'],
   response_not_object: ['HTTP request step received a non-object response', 'Warning'],
@@ -206,6 +207,8 @@ export interface Stop extends Common {
   reason: Reason
   mergedInto?: string
   digest?: Record<string, unknown>
+  /** A step of another run, whose wait is over now. */
+  wakes?: { runId: string; position: number }
 }
 
 /** It has to make a call, which no transaction can wait for. */

@@ -330,6 +330,146 @@ describe('a digest with a look-back', () => {
   })
 })
 
+describe('a digest with a sliding window', () => {
+  const sliding = { ...tenMinutes, window: 'sliding', maxWindow: { amount: 25, unit: 'minutes' } }
+
+  test('ends some time after its last event, at the latest at the end of its longest window', async () => {
+    const api = await freshApi(sliding)
+    const first = await send(api, 1)
+    await server.drain()
+    await pass(server, { minutes: 8 })
+    await send(api, 2)
+    await server.drain()
+    await pass(server, { minutes: 9, seconds: 59 })
+    expect(await contentsOf(api, 'ada')).toEqual([])
+    await pass(server, { seconds: 1 })
+    expect(await contentsOf(api, 'ada')).toEqual(['2: 1 2 (1)'])
+    expect(storyOf(await runOf(api, first))[0]).toBe(
+      'digest completed: Step queued, Step digested, Digest triggered events',
+    )
+    for (const n of [3, 4, 5, 6]) {
+      await send(api, n)
+      await server.drain()
+      await pass(server, { minutes: n === 6 ? 3 : 7 })
+    }
+    expect(await contentsOf(api, 'ada')).toHaveLength(1)
+    await pass(server, { minutes: 1 })
+    expect(await contentsOf(api, 'ada')).toContain('4: 3 4 5 6 (3)')
+  })
+
+  test('keeps its end when the run that collects is canceled', async () => {
+    const api = await freshApi(sliding)
+    const first = await send(api, 1)
+    await server.drain()
+    await pass(server, { minutes: 5 })
+    await send(api, 2)
+    await server.drain()
+    expect((await api.delete(`/v1/events/trigger/${first}`)).body).toBe(true)
+    await pass(server, { minutes: 9, seconds: 59 })
+    expect(await contentsOf(api, 'ada')).toEqual([])
+    await pass(server, { seconds: 1 })
+    expect(await contentsOf(api, 'ada')).toEqual(['1: 2 (2)'])
+  })
+
+  test('ends when somebody ends its wait', async () => {
+    const api = await freshApi(sliding)
+    const first = await send(api, 1)
+    await server.drain()
+    await send(api, 2)
+    await server.drain()
+    const { _id } = await runOf(api, first)
+    expect((await api.post(`/v1/notifications/${_id}/end-wait`, {})).status).toBe(200)
+    await server.drain()
+    expect(await contentsOf(api, 'ada')).toEqual(['2: 1 2 (1)'])
+  })
+})
+
+test('a digest with a number of events ends with the last of them; the next event opens another', async () => {
+  const api = await freshApi({ ...tenMinutes, maxEvents: 3 })
+  for (const n of [1, 2, 3, 4]) {
+    await send(api, n)
+    await server.drain()
+  }
+  expect(await contentsOf(api, 'ada')).toEqual(['3: 1 2 3 (1)'])
+  await pass(server, { minutes: 10 })
+  expect((await contentsOf(api, 'ada')).toSorted()).toEqual(['1: 4 (4)', '3: 1 2 3 (1)'])
+})
+
+test('a digest with a number of events holds no more, however many come at once', async () => {
+  const api = await freshApi({ ...tenMinutes, maxEvents: 4 })
+  for (let n = 0; n < 20; n += 1) await send(api, n)
+  await drainBySeveral(server)
+  const counts = (await contentsOf(api, 'ada')).map((content) => content.split(':')[0])
+  expect(counts).toEqual(['4', '4', '4', '4', '4'])
+})
+
+test('a digest that flushes sends the first event at once and the others together; after a quiet window the next is a first', async () => {
+  const api = await freshApi({ ...tenMinutes, flushFirst: true })
+  const first = await send(api, 1)
+  await server.drain()
+  expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)'])
+  expect(storyOf(await runOf(api, first))[0]).toBe(
+    'digest skipped: Step queued, Digest was skipped, first backoff event',
+  )
+  await pass(server, { minutes: 4 })
+  await send(api, 2)
+  await send(api, 3)
+  await server.drain()
+  await pass(server, { minutes: 5, seconds: 59 })
+  expect(await contentsOf(api, 'ada')).toHaveLength(1)
+  await pass(server, { seconds: 1 })
+  expect((await contentsOf(api, 'ada')).toSorted()).toEqual(['1: 1 (1)', '2: 2 3 (2)'])
+  await send(api, 4)
+  await server.drain()
+  await pass(server, { minutes: 10 })
+  await send(api, 5)
+  await server.drain()
+  expect((await contentsOf(api, 'ada')).toSorted()).toEqual(['1: 1 (1)', '1: 4 (4)', '1: 5 (5)', '2: 2 3 (2)'])
+})
+
+test('a digest keeps the newest events, and of each only what it is told to', async () => {
+  const api = await freshApi({ ...tenMinutes, order: 'newest', keep: 2, fields: ['n', 'who.name', 'none.such'] })
+  const first = await send(api, 1)
+  await server.drain()
+  for (const n of [2, 3]) {
+    await pass(server, { seconds: 1 })
+    await send(api, n, { who: { name: 'Bo', age: 7 }, secret: 's' })
+    await server.drain()
+  }
+  await pass(server, { minutes: 10 })
+  expect(await contentsOf(api, 'ada')).toEqual(['3: 3 2 (1)'])
+  const { _id } = await runOf(api, first)
+  const [job] = (await api.get(`/v1/notifications/${_id}`)).body.jobs
+  expect(job.digest.events.map(({ payload }: { payload: object }) => payload)).toEqual(
+    [3, 2].map((n) => ({ n, who: { name: 'Bo' } })),
+  )
+})
+
+test.each<[string, object, string]>([
+  ['a sliding window until a time of day', { type: 'timed', cron: '0 9 * * *', window: 'sliding' }, 'window'],
+  ['a sliding window without a longest one', { ...tenMinutes, window: 'sliding' }, 'maxWindow'],
+  [
+    'a longest window that is shorter',
+    { ...tenMinutes, window: 'sliding', maxWindow: { amount: 599, unit: 'seconds' } },
+    'maxWindow.amount',
+  ],
+  [
+    'a flush with a look-back',
+    { ...tenMinutes, flushFirst: true, lookBackWindow: { amount: 1, unit: 'hours' } },
+    'lookBackWindow',
+  ],
+  ['a number of events below two', { ...tenMinutes, maxEvents: 1 }, 'maxEvents'],
+])('%s is an issue, and fails', async (_, controlValues, path) => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'comments', [digestStep(controlValues), summary])
+  const { body } = await api.get('/v2/workflows/comments')
+  expect(Object.keys(body.steps[0].issues?.controls ?? {})).toContain(path)
+  const transactionId = await send(api, 1)
+  await server.drain()
+  const run = await runOf(api, transactionId)
+  expect(run.jobs[0]).toMatchObject({ status: 'failed', reason: 'invalid_settings' })
+})
+
 describe('a digest until a time', () => {
   test("ends by the subscriber's local time, also when that is set back", async () => {
     const api = await freshApi({ type: 'timed', cron: '0 9 * * *' })

@@ -1,5 +1,5 @@
 // The call of an HTTP request step: its values become one request to a URL of the user's, and the answer becomes the step's
-// result. No retries; the caller decides whether the run goes on.
+// result. The caller decides whether to try again, and whether the run goes on.
 import { jsonrepair } from 'jsonrepair'
 import { timedSignature } from '../../db/core/secrets.ts'
 import { parseStorable } from '../../db/core/storable.ts'

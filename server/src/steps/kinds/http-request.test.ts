@@ -1,6 +1,6 @@
-// Addresses that an HTTP request step must not reach, as seen in the activity feed.
+// Addresses that an HTTP request step must not reach, and retries, as seen in the activity feed.
 import { describe, expect, test } from 'vitest'
-import { inApp, makeWorkflow, runOf, storyOf, trigger } from '../../../test/runs.ts'
+import { inApp, makeWorkflow, pass, runOf, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 
@@ -72,5 +72,92 @@ describe('an HTTP request in development', () => {
     expect(job).toMatchObject({ status: 'failed', reason: 'http_request_failed' })
     expect(job.error).toMatch(location.startsWith('http') ? reason : /HTTP status 302|not an http/)
     expect(vendor.asked).toHaveLength(1)
+  })
+})
+
+describe('an HTTP request with `retry`', () => {
+  const sent = () =>
+    vendor.asked.map(({ headers }) => [headers['idempotency-key'], headers['svc-attempt']] as [string, string])
+  const retried = 'The request failed; it will be tried again'
+
+  test('is tried again after one and three seconds, with one key', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ status: [503, 429][vendor.asked.length - 1] ?? 200, body: { left: 7 } }))
+    const { jobs, transactionId } = await run(api, { url: vendor.url, retry: true })
+    expect(jobs[0]).toMatchObject({ status: 'queued' })
+    await pass(server, { ms: 900 })
+    expect(vendor.asked).toHaveLength(1)
+    await pass(server, { ms: 100 })
+    await pass(server, { ms: 2_900 })
+    expect(vendor.asked).toHaveLength(2)
+    await pass(server, { ms: 100 })
+    const { jobs: ended } = await runOf(api, transactionId)
+    expect(storyOf({ jobs: ended })[0]).toBe(
+      `http_request completed: Step queued, ${retried}, ${retried}, Step processed`,
+    )
+    expect(JSON.parse(ended[0].executionDetails[1].raw)).toMatchObject({ statusCode: 503, attempt: 1 })
+    expect(sent()).toEqual([1, 2, 3].map((attempt) => [ended[0]._id, String(attempt)]))
+  })
+
+  test('waits as long as the answer asks for, up to a minute', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ status: 429, headers: { 'retry-after': ['20', '900'][vendor.asked.length - 1] ?? '1' } }))
+    const { transactionId } = await run(api, { url: vendor.url, retry: true })
+    for (const [seconds, calls] of [
+      [19, 1],
+      [1, 2],
+      [59, 2],
+      [1, 3],
+    ] as const) {
+      await pass(server, { seconds })
+      expect(vendor.asked).toHaveLength(calls)
+    }
+    // The last answer stands.
+    const { jobs } = await runOf(api, transactionId)
+    expect(jobs[0]).toMatchObject({ status: 'failed', reason: 'http_request_failed', error: 'HTTP status 429' })
+  })
+
+  test('is not tried again after an answer that will not change', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ status: 404, body: {} }))
+    const { jobs } = await run(api, { url: vendor.url, retry: true })
+    expect(jobs[0]).toMatchObject({ status: 'failed' })
+    expect(vendor.asked).toHaveLength(1)
+  })
+
+  test('counts a try that was cut off, and repeats it; three of them end it', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ status: 503 }))
+    const { _id: runId, transactionId } = await run(api, { url: vendor.url, retry: true })
+    /** As if the process died in the next call. */
+    const cutOff = async () => {
+      const { pool } = server.database
+      await pool.query(
+        "UPDATE jobs SET status = 'running', due_at = NULL, attempts = attempts + 1 WHERE notification_id = $1 AND position = 0",
+        [runId],
+      )
+      await pool.query("SELECT graphile_worker.add_job('deliver', $1::json)", [
+        JSON.stringify({ calls: [[api.environmentId, runId, 0]] }),
+      ])
+      await server.drain()
+    }
+    await cutOff()
+    expect(sent().map(([, attempt]) => attempt)).toEqual(['1', '3'])
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', error: 'HTTP status 503' })
+  })
+
+  test('keeps a key of its own', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ body: {} }))
+    await run(api, { url: vendor.url, retry: true, headers: [{ key: 'Idempotency-Key', value: 'mine' }] })
+    expect(sent()).toEqual([['mine', '1']])
+  })
+
+  test('without it, there is one try and no key', async () => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => ({ status: 503 }))
+    const { jobs } = await run(api, { url: vendor.url })
+    expect(jobs[0]).toMatchObject({ status: 'failed' })
+    expect(sent()).toEqual([[undefined, undefined]])
   })
 })

@@ -1,4 +1,5 @@
 // The HTTP request step: calls a URL of the user's and passes the answer to later steps.
+import { type DeliveryErrorCode, secondsUntil } from '../../providers/delivery-error.ts'
 import { mask } from '../../providers/masking.ts'
 import { RenderError } from '../../render/limits.ts'
 import { situation } from '../../render/liquid.ts'
@@ -13,7 +14,7 @@ import {
   withoutNulls,
 } from '../contract/kind.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
-import { digestOf, variablesOf } from '../contract/step-run.ts'
+import { digestOf, type StepRun, variablesOf } from '../contract/step-run.ts'
 import {
   callAddress,
   defaultTimeoutMs,
@@ -29,12 +30,23 @@ const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type
   'value',
 ])
 
+/** With `retry`: tries in all, and the waits between them. */
+const mostTries = 3
+const pausesMs = [1_000, 3_000]
+/** Of a wait that the answer asks for. */
+const longestPauseMs = 60_000
+const unanswered: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
+  ...(['host_unknown', 'connection_failed', 'connection_lost', 'timeout', 'cut_off'] as const),
+])
+
 export const httpRequest: StepKind = {
   type: 'http_request',
 
-  async call(of, { http, signatureHeader }) {
+  async call(of, { http, signatureHeader, brand, clock }) {
     const { now, run, values } = of
-    if (of.isRepeated && of.step.onUnknown !== 'retry')
+    const tries = triesBefore(of)
+    const mayRepeat = values.retry === true ? tries < mostTries : of.step.onUnknown === 'retry'
+    if (of.isRepeated && !mayRepeat)
       return failed('The process stopped during the request; whether it was answered is unknown', values, [
         detail('outcome_unknown'),
       ])
@@ -42,12 +54,25 @@ export const httpRequest: StepKind = {
       const signing = { header: signatureHeader, keys: run.environment.signing.keysFor('requests', now), now }
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
+      // Lets the address drop repetitions. A key in the step's values goes before ours.
+      if (values.retry === true)
+        request.headers = {
+          ...{ 'idempotency-key': of.job.id, ...request.headers },
+          [`${brand}-attempt`]: String(tries + 1),
+        }
       await of.begin?.()
       const answer = await callAddress(http, request, values)
       // The answer may repeat what we sent, and everybody in the organization can read it.
       const { secretValues } = run.environment
-      if (answer.outcome === 'failed')
+      if (answer.outcome === 'failed') {
+        const waitMs = values.retry === true ? pauseAfter(answer, tries, clock.now()) : undefined
+        if (waitMs !== undefined)
+          return retryOf(of, withoutSecrets(answer, secretValues), {
+            tries: tries + 1,
+            at: new Date(clock.now().getTime() + waitMs),
+          })
         return failed(mask(answer.error, secretValues), values, withoutSecrets(failureDetails(answer), secretValues))
+      }
       const { statusCode, isObject } = answer
       const { body, headers } = withoutSecrets({ body: answer.body, headers: answer.headers }, secretValues)
       return {
@@ -80,6 +105,7 @@ export const httpRequest: StepKind = {
       enforceSchemaValidation: { type: 'boolean', default: false },
       continueOnFailure: { type: 'boolean', default: false },
       timeout: { type: 'number', minimum: shortestTimeoutMs, maximum: longestTimeoutMs, default: defaultTimeoutMs },
+      retry: { type: 'boolean', default: false },
     },
     ['method', 'url'],
   ),
@@ -114,6 +140,39 @@ export const httpRequest: StepKind = {
     const declared = responseBodySchema as Record<string, unknown> | null | undefined
     return declared && Object.keys(declared).length > 0 ? declared : openObject
   },
+}
+
+/** Kept between tries. A try that was cut off left no record, but was counted as an attempt of the step. */
+interface Tries {
+  made: number
+  attempts: number
+}
+
+function triesBefore({ job, isRepeated }: StepRun): number {
+  const kept = job.delivery?.tries as Tries | undefined
+  if (kept) return kept.made + Math.max(0, job.attempts - kept.attempts - 1)
+  return isRepeated ? Math.max(1, job.attempts - 1) : 0
+}
+
+/** The wait before another try; undefined if there is none. */
+function pauseAfter(answer: HttpRequestFailed, triesBefore: number, now: Date): number | undefined {
+  const { statusCode = 0, transport, headers } = answer
+  const mayPass = transport ? unanswered.has(transport.code) : isTemporary(statusCode)
+  const pauseMs = pausesMs[triesBefore]
+  if (!mayPass || pauseMs === undefined) return undefined
+  const asked = secondsUntil(headers?.['retry-after'], now)
+  return asked === undefined ? pauseMs : Math.min(asked * 1_000, longestPauseMs)
+}
+
+const isTemporary = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
+
+function retryOf({ job }: StepRun, answer: HttpRequestFailed, { tries, at }: { tries: number; at: Date }): StepOutcome {
+  const { error, statusCode } = answer
+  const told = { error, ...(statusCode === undefined ? {} : { statusCode }), attempt: tries }
+  return {
+    ...{ kind: 'retry', at, delivery: { tries: { made: tries, attempts: job.attempts } satisfies Tries } },
+    details: [detail('request_retried', { ...told, nextAttemptAt: at.toISOString() }, { isRetry: true })],
+  }
 }
 
 function withoutSecrets<T>(value: T, secrets: string[]): T {

@@ -232,7 +232,7 @@ test('the schemas state their defaults', () => {
     digest: { extendToSchedule: false },
     delay: { extendToSchedule: false },
     throttle: { type: 'fixed', threshold: 1 },
-    http_request: { enforceSchemaValidation: false, continueOnFailure: false, timeout: 5_000 },
+    http_request: { enforceSchemaValidation: false, continueOnFailure: false, timeout: 5_000, retry: false },
   })
 })
 

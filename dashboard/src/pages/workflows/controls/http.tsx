@@ -183,6 +183,19 @@ export function EnforceControl({ field }: OfField) {
   )
 }
 
+export function RetryControl({ field }: OfField) {
+  const { values, set } = useStep()
+  return (
+    <SwitchControl
+      path={field.name}
+      label="Try again when it fails"
+      hint="Up to three times, with the same Idempotency-Key: after no answer, 408, 425, 429 or 5xx."
+      value={values[field.name]}
+      onValue={(on) => set({ [field.name]: on })}
+    />
+  )
+}
+
 export function ContinueControl({ field }: OfField) {
   const { values, set } = useStep()
   return (

@@ -14,6 +14,7 @@ import {
   EnforceControl,
   HeadersControl,
   RequestBodyControl,
+  RetryControl,
   TimeoutControl,
 } from './http.tsx'
 import {
@@ -27,7 +28,15 @@ import {
   SenderControl,
   SubjectControl,
 } from './message.tsx'
-import { DelayControls, DigestControls, ThrottleControls } from './wait.tsx'
+import {
+  DelayControls,
+  DigestControls,
+  FieldsControl,
+  KeepControl,
+  MaxEventsControl,
+  OrderControl,
+  ThrottleControls,
+} from './wait.tsx'
 
 type Place = 'main' | 'more' | 'condition'
 interface Entry {
@@ -62,6 +71,13 @@ const controls: Record<string, Entry> = {
   DIGEST_CRON: within,
   DIGEST_KEY: within,
   'digest.lookBackWindow': within,
+  'digest.window': within,
+  'digest.maxWindow': within,
+  'digest.flushFirst': within,
+  'digest.maxEvents': more(MaxEventsControl),
+  'digest.order': more(OrderControl),
+  'digest.keep': more(KeepControl),
+  'digest.fields': more(FieldsControl),
   DELAY_TYPE: main(DelayControls),
   DELAY_AMOUNT: within,
   DELAY_UNIT: within,
@@ -81,6 +97,7 @@ const controls: Record<string, Entry> = {
   DESTINATION_BODY: main(RequestBodyControl),
   DESTINATION_RESPONSE_BODY_SCHEMA: more(AnswerSchemaControl),
   DESTINATION_ENFORCE_SCHEMA_VALIDATION: more(EnforceControl),
+  'http_request.retry': more(RetryControl),
   DESTINATION_CONTINUE_ON_FAILURE: more(ContinueControl),
   DESTINATION_TIMEOUT: more(TimeoutControl),
 

@@ -1,12 +1,18 @@
 // The controls of digest, delay and throttle.
+import { useState } from 'react'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { Select } from '../../../ui/form/select.tsx'
 import { Segments } from '../../../ui/frame/tabs.tsx'
 import type { ControlValues } from '../draft/draft.ts'
+import type { SchemaField } from '../draft/schema-fields.ts'
 import { isBlank, issuesAt, objectOf, useStep } from '../draft/step-context.ts'
 import { cronInWords } from '../draft/steps.ts'
 import { NumberControl, SwitchControl, TextControl } from './basic.tsx'
+
+interface OfField {
+  field: SchemaField
+}
 
 const units = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months']
 
@@ -123,11 +129,19 @@ function ExtendToSchedule() {
   )
 }
 
+/** What only a digest for a time has. */
+const withoutPeriod = {
+  ...{ amount: undefined, unit: undefined, lookBackWindow: undefined },
+  ...{ window: undefined, maxWindow: undefined },
+}
+
 export function DigestControls() {
   const { values, set, readOnly } = useStep()
   const isTimed = values.type === 'timed' || (typeof values.cron === 'string' && values.cron !== '')
   const window = objectOf(values.lookBackWindow)
   const hasWindow = Object.keys(window).length > 0
+  const isSliding = !isTimed && values.window === 'sliding'
+  const longest = objectOf(values.maxWindow)
   return (
     <div className="space-y-4">
       {!readOnly && (
@@ -137,7 +151,7 @@ export function DigestControls() {
           onValue={(type) =>
             set(
               type === 'timed'
-                ? { type, cron: '0 9 * * *', amount: undefined, unit: undefined, lookBackWindow: undefined }
+                ? { type, cron: '0 9 * * *', ...withoutPeriod }
                 : { type, cron: undefined, amount: 10, unit: 'minutes' },
             )
           }
@@ -152,9 +166,36 @@ export function DigestControls() {
       ) : (
         <Duration
           label="Collect for"
-          hint="Starts with the first event; all events until then become one message."
+          hint={
+            isSliding
+              ? 'Starts again with each event; all events until then become one message.'
+              : 'Starts with the first event; all events until then become one message.'
+          }
           value={values}
           onValue={set}
+        />
+      )}
+      {!isTimed && (
+        <SwitchControl
+          path="window"
+          label="Start again with each event"
+          hint="The digest ends once nothing has come for that long."
+          value={isSliding}
+          onValue={(on) =>
+            set(
+              on
+                ? { window: 'sliding', maxWindow: { amount: 1, unit: 'days' } }
+                : { window: undefined, maxWindow: undefined },
+            )
+          }
+        />
+      )}
+      {isSliding && (
+        <Duration
+          label="At the latest after"
+          prefix="maxWindow."
+          value={longest}
+          onValue={(patch) => set({ maxWindow: { ...longest, ...patch } })}
         />
       )}
       <TextControl
@@ -170,10 +211,15 @@ export function DigestControls() {
         <>
           <SwitchControl
             path="lookBackWindow"
-            label="Send the first event at once"
+            label="Send an event at once after a silence"
             hint="An event is sent without waiting, unless another came shortly before."
             value={hasWindow}
-            onValue={(on) => set({ lookBackWindow: on ? { amount: 5, unit: 'minutes' } : undefined })}
+            onValue={(on) =>
+              set({
+                lookBackWindow: on ? { amount: 5, unit: 'minutes' } : undefined,
+                ...(on ? { flushFirst: undefined } : {}),
+              })
+            }
           />
           {hasWindow && (
             <Duration
@@ -185,8 +231,98 @@ export function DigestControls() {
           )}
         </>
       )}
+      {!hasWindow && (
+        <SwitchControl
+          path="flushFirst"
+          label="Send the first event at once"
+          hint="Events that come while the digest is open are sent together at its end."
+          value={values.flushFirst}
+          onValue={(on) => set({ flushFirst: on || undefined })}
+        />
+      )}
       <ExtendToSchedule />
     </div>
+  )
+}
+
+export function MaxEventsControl({ field }: OfField) {
+  const { values, set } = useStep()
+  return (
+    <NumberControl
+      path={field.name}
+      label="End after this many events"
+      optional
+      placeholder="No limit"
+      value={values[field.name]}
+      onValue={(maxEvents) => set({ maxEvents })}
+    />
+  )
+}
+
+export function KeepControl({ field }: OfField) {
+  const { values, set } = useStep()
+  return (
+    <NumberControl
+      path={field.name}
+      label="Events in the message"
+      optional
+      placeholder="1000"
+      hint="Further ones are only counted."
+      value={values[field.name]}
+      onValue={(keep) => set({ keep })}
+    />
+  )
+}
+
+export function OrderControl({ field }: OfField) {
+  const { values, set, readOnly } = useStep()
+  return (
+    <FieldFrame label="Order of events">
+      {(control) => (
+        <Select
+          {...control}
+          className="w-44"
+          disabled={readOnly}
+          value={values[field.name] === 'newest' ? 'newest' : 'oldest'}
+          onValue={(order) => set({ order: order === 'newest' ? order : undefined })}
+          options={[
+            { value: 'oldest', label: 'Oldest first' },
+            { value: 'newest', label: 'Newest first' },
+          ]}
+        />
+      )}
+    </FieldFrame>
+  )
+}
+
+export function FieldsControl({ field }: OfField) {
+  const { values, set, issues, readOnly } = useStep()
+  const paths = Array.isArray(values[field.name]) ? (values[field.name] as unknown[]).map(String) : []
+  // As typed: a comma at the end is not yet a path.
+  const [text, setText] = useState(paths.join(', '))
+  return (
+    <FieldFrame
+      label="Fields of each event"
+      optional
+      hint="Only these are kept of each payload. Separate paths with commas."
+      errors={issuesAt(issues, field.name).map(({ message }) => message)}
+    >
+      {(control) => (
+        <Input
+          {...control}
+          className="font-mono text-code"
+          spellCheck={false}
+          placeholder="author, post.title"
+          disabled={readOnly}
+          value={text}
+          onValue={(next) => {
+            setText(next)
+            const given = next.split(',').flatMap((path) => path.trim() || [])
+            set({ fields: given.length > 0 ? given : undefined })
+          }}
+        />
+      )}
+    </FieldFrame>
   )
 }
 
