@@ -478,6 +478,7 @@ CREATE TABLE jobs (
   due_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  cut_off boolean,
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
@@ -506,6 +507,7 @@ CREATE TABLE jobs_default (
   due_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  cut_off boolean,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
 CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
