@@ -28,6 +28,7 @@ import { benchLatency } from './suites/latency.ts'
 import { benchLists } from './suites/lists.ts'
 import { benchOverload } from './suites/overload.ts'
 import { benchRendering } from './suites/rendering.ts'
+import { benchScale } from './suites/scale.ts'
 import { benchSmtp } from './suites/smtp.ts'
 import { benchSoak } from './suites/soak.ts'
 import { benchStart } from './suites/start.ts'
@@ -44,6 +45,7 @@ const suites: Record<string, Suite> = {
   deliveries: benchDeliveries,
   smtp: benchSmtp,
   workers: benchWorkers,
+  scale: benchScale,
   backlog: benchBacklog,
   growth: benchGrowth,
   inbox: benchInbox,

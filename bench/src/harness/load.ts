@@ -119,12 +119,16 @@ class Connections {
   }
 }
 
-/** Sends `count` requests, one at a time per connection. Any answer but a success or a refusal is an error. */
+/**
+ * Sends `count` requests, one at a time per connection. Any answer but a success or a refusal is an error. `between` is awaited
+ * after each.
+ */
 export async function sendMany(
   load: Load,
   path: string,
   count: number,
   bodyOf: (number: number) => unknown,
+  between: (tookMs: number) => Promise<unknown> = async () => undefined,
 ): Promise<LoadResult> {
   const connections = new Connections(load, path)
   const took: number[] = []
@@ -136,7 +140,9 @@ export async function sendMany(
       next += 1
       const start = performance.now()
       await connections.post(JSON.stringify(bodyOf(number)))
-      took.push(performance.now() - start)
+      const tookMs = performance.now() - start
+      took.push(tookMs)
+      await between(tookMs)
     }
   }
   try {

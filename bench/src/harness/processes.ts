@@ -52,6 +52,27 @@ export function cpuMsOfAll(pid: number): number {
   return children.reduce((sum, child) => sum + (child?.ownMs ?? 0), stat.ownMs + stat.endedMs)
 }
 
+/** A process and all below it: how many, and their memory, of which each has its share of what they share (PSS). */
+export function treeOf(pid: number): { processes: number; sharedFairlyKb: number } {
+  if (!canRead) return { processes: Number.NaN, sharedFairlyKb: Number.NaN }
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), statOf(Number(name))?.parent]),
+  )
+  const tree = [pid]
+  for (const each of tree) for (const [child, parent] of parents) if (parent === each) tree.push(child)
+  const pss = (each: number) => {
+    try {
+      return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${each}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
+    } catch {
+      // Ended meanwhile.
+      return 0
+    }
+  }
+  return { processes: tree.length, sharedFairlyKb: tree.reduce((sum, each) => sum + pss(each), 0) }
+}
+
 /** Processor time that `work` costs these processes, in milliseconds. */
 export async function cpuOf<Name extends string>(
   measured: Record<Name, () => number>,

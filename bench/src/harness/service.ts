@@ -80,7 +80,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     },
     async stop() {
       await client.close()
-      await database.end()
+      if (!database.ended) await database.end()
       child.kill('SIGTERM')
       await ended
       rmSync(dataDir, { recursive: true, force: true })
@@ -114,18 +114,22 @@ function makeFolder(): string {
   return folder
 }
 
+export interface Joined {
+  url: string
+  pid: number
+  stop(): Promise<void>
+}
+
 /** Starts another process on the same database. */
-export async function joinService(
-  { databaseUrl }: Service,
-  settings: Record<string, string>,
-): Promise<{ pid: number; stop(): Promise<void> }> {
-  const { child, ended } = await startProcess({
+export async function joinService({ databaseUrl }: Service, settings: Record<string, string>): Promise<Joined> {
+  const { port, child, ended } = await startProcess({
     DATABASE_URL: databaseUrl,
     // No load balancer has to notice the stop.
     BELFRY_DRAIN_SECONDS: '0',
     ...settings,
   })
   return {
+    url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM')

@@ -26,6 +26,7 @@ const find = (results: Results, suite: string, id: string): Figure | undefined =
 
 const named: Record<string, string> = {
   start: 'Start',
+  cost: 'Processor time of a trigger',
   rendering: 'Rendering',
   accepting: 'Accepting triggers',
   'end-to-end': 'Trigger to message',

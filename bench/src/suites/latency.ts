@@ -1,7 +1,8 @@
-// The time from request to message at a steady rate, alone and beside a million waiting runs.
+// The time from request to message: one trigger at a time, at a steady rate, and beside a million waiting runs.
+import { sendMany } from '../harness/load.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { timesToMessage } from '../harness/time-to-message.ts'
-import { makeWorkflow } from '../harness/triggers.ts'
+import { makeWorkflow, newestMessage, triggerOf } from '../harness/triggers.ts'
 import { type Figure, type Options, type Outcome, percentile } from '../report/figures.ts'
 
 const perSecond = 300
@@ -14,6 +15,7 @@ export async function benchLatency({ quick }: Options): Promise<Outcome> {
     await makeWorkflow(service)
     const measure = (duration: number, tag: string) => timesToMessage(service, { perSecond, seconds: duration, tag })
     await measure(warmUpSeconds, 'warm-up')
+    const lonely = await lonelyMs(service, quick ? 20 : 500)
     const before = await measure(seconds, 'before')
     await addWaiting(service, waiting)
     await measure(warmUpSeconds, 'warm-up-again')
@@ -22,8 +24,16 @@ export async function benchLatency({ quick }: Options): Promise<Outcome> {
     const at = `at ${perSecond}/s`
     return {
       figures: [
-        latency('p50', `p50 from request to message, ${at}`, percentile(before, 0.5), commit, 15),
-        latency('p99', `p99 from request to message, ${at}`, percentile(before, 0.99), commit, 100),
+        {
+          ...{
+            id: 'lonely-p50',
+            name: 'p50 of one trigger at a time, until it is answered and its message can be read',
+          },
+          ...{ unit: 'ms', ours: lonely.trigger, reference: lonely.commit, against: 'one empty commit, in turns' },
+          target: { atMost: 3 },
+        },
+        latency('p50', `p50 from request to message, ${at}`, percentile(before, 0.5), commit, 8),
+        latency('p99', `p99 from request to message, ${at}`, percentile(before, 0.99), commit, 50),
         {
           id: 'beside-waiting-p99',
           name: `p99 beside ${waiting.toLocaleString('en')} waiting runs`,
@@ -70,6 +80,30 @@ async function addWaiting({ database, environmentId }: Service, count: number): 
     await database.query(statement, [environmentId, count])
   await database.query('ANALYZE')
   await database.query('CHECKPOINT')
+}
+
+/** The median of a trigger whose answer comes with its message, and of an empty commit, in turns on an idle service. */
+async function lonelyMs(service: Service, count: number): Promise<{ trigger: number; commit: number }> {
+  const { database, environmentId } = service
+  const load = { url: service.url, apiKey: service.apiKey, connections: 1 }
+  const after = await newestMessage(service)
+  await database.query('CREATE TABLE bench_empty (number integer)')
+  const [triggers, commits]: [number[], number[]] = [[], []]
+  await sendMany(load, '/v1/events/trigger', count, triggerOf, async (tookMs) => {
+    triggers.push(tookMs)
+    const began = performance.now()
+    await database.query('INSERT INTO bench_empty VALUES (1)')
+    commits.push(performance.now() - began)
+  })
+  await database.query('DROP TABLE bench_empty')
+  // A message that came later than its answer would not be measured.
+  const { rows } = await database.query<{ count: string }>(
+    'SELECT count(*) FROM messages WHERE environment_id = $1 AND id > $2',
+    [environmentId, after],
+  )
+  if (Number(rows[0]?.count) !== count)
+    throw new Error(`${rows[0]?.count} messages when ${count} triggers were answered`)
+  return { trigger: percentile(triggers, 0.5), commit: percentile(commits, 0.5) }
 }
 
 async function commitMs({ database }: Service): Promise<number> {

@@ -26,7 +26,7 @@ export async function benchStart({ quick }: Options): Promise<Outcome> {
       ours: median(ours),
       reference: median(floor),
       against: 'npm running a program that does nothing',
-      target: { oursAtMost: 3_000 },
+      target: { oursAtMost: 1_500 },
     }
     return { figures: [figure], notes: { repetitions, value: 'median' } }
   } finally {

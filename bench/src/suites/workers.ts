@@ -3,7 +3,7 @@
 import { cpus } from 'node:os'
 import { sendMany } from '../harness/load.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf } from '../harness/processes.ts'
-import { joinService, type Service, startService } from '../harness/service.ts'
+import { type Joined, joinService, type Service, startService } from '../harness/service.ts'
 import { bulkOf, makeWorkflow, perRequest, untilMessages } from '../harness/triggers.ts'
 import type { Figure, Options, Outcome, Series } from '../report/figures.ts'
 
@@ -43,7 +43,7 @@ export async function benchWorkers({ quick }: Options): Promise<Outcome> {
 
 async function measure(workers: number, count: number): Promise<Series[number]> {
   const service: Service = await startService({ ...settings, BELFRY_ROLE: 'api' })
-  const joined: Array<Awaited<ReturnType<typeof joinService>>> = []
+  const joined: Joined[] = []
   try {
     await makeWorkflow(service)
     const worker = { ...settings, BELFRY_ROLE: 'worker' }

@@ -11,15 +11,15 @@ import { registerAudit } from './edge/audit.ts'
 import { ApiKeys } from './edge/auth.ts'
 import { parseBody, parseForm, refuseUnstorableUrl } from './edge/body.ts'
 import { networkOf } from './edge/caller-network.ts'
-import { registerDeadline } from './edge/deadline.ts'
+import { Deadline } from './edge/deadline.ts'
 import { health } from './edge/health.ts'
-import { registerIdempotency } from './edge/idempotency.ts'
+import { Idempotency } from './edge/idempotency.ts'
 import { announcedBytes, type Held, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
 import { registerProof } from './edge/proof.ts'
 import { registerProtection } from './edge/protection.ts'
 import { takeTokens } from './edge/rate-limit.ts'
-import { type App, type Clock, logOf, type Services } from './edge/resource.ts'
+import { type App, type Clock, logOf, type Services, sharedLogger } from './edge/resource.ts'
 import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
 import { registerTraces } from './edge/traces.ts'
 import { compileValidator } from './edge/validation.ts'
@@ -43,10 +43,8 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const tokens = new InboxTokens(services)
   const overload = new Overload({ ...config, metrics })
   const app = fastify({
-    loggerInstance: log,
+    loggerInstance: sharedLogger(log),
     logController: new LogController({ disableRequestLogging: true }),
-    // One for each request would cost more than its authentication; see `logOf`.
-    childLoggerFactory: (logger) => logger,
     bodyLimit,
     keepAliveTimeout: 61_000,
     // A client that trickles bytes must not hold a connection forever.
@@ -55,7 +53,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestPart, ignoreTrailingSlash: true },
-    genReqId: () => randomUUID(),
+    genReqId: requestIds(),
     trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     frameworkErrors: (error, request, reply) => {
       openToBrowsers(request, reply.headers(securityHeaders), services.brand)
@@ -85,10 +83,12 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('person')
   app.decorateRequest('key')
   app.decorateRequest('held')
+  app.decorateRequest('rules')
   watchDelay(app, overload)
-  registerDeadline(app, config.answerSeconds)
-  // Hooks of every request, here and in the files below, have no promise where there is nothing to wait for: each costs as much
-  // as all else that the hook does.
+  const deadline = new Deadline(app, config.answerSeconds)
+  const idempotency = new Idempotency(app, services)
+  // One hook for each stage of a request: each costs something even where it has nothing to do. None has a promise where there is
+  // nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders)
     // A client with a kept-alive connection would otherwise never move to another process.
@@ -98,16 +98,24 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
     if (request.url.length > longestPart) refuseLongParts(request.url)
-    if (request.routeOptions.config.always) return done()
-    const held = overload.enter(reply)
+    // Made anew each time it is asked for.
+    const { config: rules } = request.routeOptions
+    request.rules = rules
+    const held = rules.always ? undefined : overload.enter()
     request.held = held
-    const waiting = authenticate(request, reply, held)
+    deadline.watch(reply)
+    // Answered completely, or abandoned by the client.
+    reply.raw.on('close', () => {
+      deadline.forget(reply)
+      if (held) overload.leave(held)
+    })
+    const waiting = held && authenticate(request, reply, held)
     if (!waiting) return done()
     waiting.then(() => done(), done)
   })
   /** Who asks, and whether they may. @returns a promise if that has to be looked up */
   const authenticate = (request: FastifyRequest, reply: FastifyReply, held: Held): Promise<void> | undefined => {
-    const { inbox: isInbox, public: isPublic, people: isForPeople } = request.routeOptions.config
+    const { inbox: isInbox, public: isPublic, people: isForPeople } = request.rules
     // Until we know who asks, the load counts against the client's address: made-up keys must not use up others' share.
     const from = () => `from ${networkOf(request.ip)}`
     const beforeLookUp = () => overload.charge(held, from(), 0)
@@ -138,21 +146,30 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     const looking = apiKeys.authenticate(request, beforeLookUp)
     return looking ? looking.then(admit) : admit()
   }
-  app.addHook('preParsing', (request, _reply, body, done) => {
-    const { held, headers } = request
-    done(null, held && headers['transfer-encoding'] ? (overload.counted(held, body) as typeof body) : body)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, takesBody: route.schema?.body !== undefined }
+    const isReading = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD')
+    if (isReading) return
+    route.preParsing = (request, _reply, body, done) => {
+      // The time a client takes to send its body does not count.
+      request.waitsSince = Number.POSITIVE_INFINITY
+      const { held, headers } = request
+      done(null, held && headers['transfer-encoding'] ? (overload.counted(held, body) as typeof body) : body)
+    }
   })
+  app.addHook('preValidation', (request, reply, done) => {
+    request.waitsSince = performance.now()
+    // Treat a missing body as an empty one, so that the answer names the missing members.
+    if (request.body === undefined && request.rules.takesBody) request.body = {}
+    if (request.headers['idempotency-key'] === undefined) return done()
+    return idempotency.take(request, reply)
+  })
+  app.addHook('onSend', idempotency.keep)
   app.addHook('onClose', apiKeys.writeUses)
   registerScopes(app)
   registerProtection(app)
   registerProof(app)
-  registerIdempotency(app, services)
   registerAudit(app, services)
-  app.addHook('preValidation', (request, _reply, done) => {
-    // Treat a missing body as an empty one, so that the answer names the missing members.
-    if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
-    done()
-  })
   app.addHook('onResponse', (request, reply, done) => {
     metrics.observe(request, reply)
     done()
@@ -179,6 +196,16 @@ function onFirstUse<Argument, Result>(make: () => (argument: Argument) => Result
   return (argument) => {
     made ??= make()
     return made(argument)
+  }
+}
+
+/** Unique among all processes: a name that is drawn at the start, and a number. */
+function requestIds(): () => string {
+  const process = randomUUID()
+  let count = 0
+  return () => {
+    count += 1
+    return `${process}-${count}`
   }
 }
 
@@ -291,8 +318,9 @@ function registerWrapping(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isBody = typeof payload === 'string' && reply.statusCode < 300 && reply.statusCode !== 204
     const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
-    const isOurs = request.routeOptions.config.public || request.person !== undefined
-    if (!isBody || !isJson || isOurs || isPage(request, reply)) return payload
+    if (!isBody || !isJson) return payload
+    const isOurs = request.rules.public || request.person !== undefined
+    if (isOurs || isPage(request, reply)) return payload
     return `{"data":${payload}}`
   })
 }

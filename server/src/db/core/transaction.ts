@@ -91,20 +91,8 @@ export async function whileReading<T>(
   reads: readonly Statement[],
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T | undefined> {
-  const refuse = () => {
-    throw new WriteRefused()
-  }
-  const { run } = autoCommit(pool)
-  const transaction: Transaction = {
-    run: (statement, values) => (reads.includes(statement) ? run(statement, values) : refuse()),
-    get tx() {
-      return refuse()
-    },
-    afterCommit: refuse,
-    afterFailure: refuse,
-  }
   try {
-    return await work(transaction)
+    return await work(new Reading(pool, reads))
   } catch (error) {
     if (error instanceof WriteRefused) return undefined
     throw error
@@ -112,6 +100,34 @@ export async function whileReading<T>(
 }
 
 class WriteRefused extends Error {}
+
+/** A class, because a getter in an object literal would keep its data like one of `inTransaction`. */
+class Reading implements Transaction {
+  readonly #pool: pg.Pool
+  readonly #reads: readonly Statement[]
+
+  constructor(pool: pg.Pool, reads: readonly Statement[]) {
+    this.#pool = pool
+    this.#reads = reads
+  }
+
+  run<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    if (!this.#reads.includes(statement)) throw new WriteRefused()
+    return autoCommit(this.#pool).run<Row>(statement, values)
+  }
+
+  get tx(): Tx {
+    throw new WriteRefused()
+  }
+
+  afterCommit(): void {
+    throw new WriteRefused()
+  }
+
+  afterFailure(): void {
+    throw new WriteRefused()
+  }
+}
 
 /** One per connection, because it is larger than anything else in a small transaction. */
 const builders = new WeakMap<pg.PoolClient, Kysely<Tables>>()

@@ -11,7 +11,7 @@ export interface TriggerRequest {
   /** Null means all subscribers. Recipients with invalid ids are already removed. */
   recipients: Recipient[] | null
   /** Invalid ids, if any. */
-  invalidRecipients?: string[]
+  invalidRecipients?: string[] | undefined
   payload: Members
   overrides: Members
   transactionId: string | undefined

@@ -5,7 +5,7 @@ import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
-import { inTransaction, whileReading } from '../../db/core/transaction.ts'
+import { autoCommit, inTransaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -238,8 +238,7 @@ export class Triggers {
     if (!advanced?.runs.every(isWhole)) return undefined
     const group = groupOf(triggers)
     const values = [...this.#columnsOf(group, now), now, ...columnsOfNew(advanced.runs)]
-    const { rows } = await retryConflicts(() => pool.query<TakenRow>({ ...acceptWithRuns, values }))
-    const taken = takenOf(group, rows)
+    const taken = takenOf(group, await retryConflicts(() => autoCommit(pool).run<TakenRow>(acceptWithRuns, values)))
     const accepted = new Set(triggers.filter(taken.isAccepted).map(({ id }) => id))
     const started = advanced.prepared.filter(({ row }) => accepted.has(row.id))
     noteStarted(
@@ -255,7 +254,7 @@ export class Triggers {
     const group = groupOf(triggers)
     const { statement, values } = this.#accepting(group, null)
     const { pool, bell } = this.#surroundings
-    const { rows } = await retryConflicts(() => pool.query<TakenRow>({ ...statement, values }))
+    const rows = await retryConflicts(() => autoCommit(pool).run<TakenRow>(statement, values))
     bell.ring('start_runs', Number(rows[0]?.queued ?? 0))
     return this.#verdicts(triggers, takenOf(group, rows))
   }

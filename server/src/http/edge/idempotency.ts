@@ -2,7 +2,7 @@
 // a process that died is free a few seconds later.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { sql } from 'kysely'
 import { isAlive } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
@@ -38,49 +38,52 @@ declare module 'fastify' {
   }
 }
 
-export function registerIdempotency(
-  app: App,
-  { db, clock, secrets, changes }: Pick<Services, 'db' | 'clock' | 'secrets' | 'changes'>,
-): void {
-  const results = new Results(db, clock, secrets)
-  app.decorateRequest('idempotencyClaim', undefined)
+export class Idempotency {
+  readonly #services: Pick<Services, 'clock' | 'changes'>
+  readonly #results: Results
 
-  app.addHook('preValidation', (request, reply, done) => {
+  constructor(app: App, services: Pick<Services, 'db' | 'clock' | 'secrets' | 'changes'>) {
+    this.#services = services
+    this.#results = new Results(services.db, services.clock, services.secrets)
+    app.decorateRequest('idempotencyClaim', undefined)
+    app.addHook('onClose', async () => this.#results.close())
+  }
+
+  /** Before the handler, for a request with an idempotency-key: runs it, or answers as the first with this key was answered. */
+  async take(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { clock, changes } = this.#services
     const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || key === '' || !isProtected(request)) return done()
-    return take(request, reply, key)
-  })
-  const take = async (request: FastifyRequest, reply: FastifyReply, key: string) => {
+    if (typeof key !== 'string' || key === '' || !isProtected(request)) return undefined
     if (key.length > longestKey) throw fail('idempotency_key_too_long', { key })
     reply.header('Idempotency-Key', key)
     const claim = claimFor(request, key, { processId: changes.processId, now: clock.now() })
-    if ((await results.claim(claim)) || (await results.takeFromDead(claim))) {
+    if ((await this.#results.claim(claim)) || (await this.#results.takeFromDead(claim))) {
       request.idempotencyClaim = claim
-      return
+      return undefined
     }
-    return replay(await results.ofFirst(claim), reply)
+    return replay(await this.#results.ofFirst(claim), reply)
   }
 
-  app.addHook('onSend', (request, reply, payload, done) => {
+  /** The hook that keeps the answer, if the request has a claim. */
+  keep: onSendHookHandler = (request, reply, payload, done) => {
     const claim = request.idempotencyClaim
-    return claim ? keep(claim, request, reply, payload) : done(null, payload)
-  })
-  const keep = async (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+    return claim ? this.#keep(claim, request, reply, payload) : done(null, payload)
+  }
+
+  async #keep(claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     request.idempotencyClaim = undefined
     // The handler is still running, so nobody else may run it until the lock expires.
     if (request.isOverdue) return payload
     const result = { status: reply.statusCode, body: reply.statusCode === 204 ? '' : textOf(payload) }
     try {
-      await results.settle(claim, result)
+      await this.#results.settle(claim, result)
     } catch (error) {
       // The work is done, so the client gets its answer; we store the result when the database is back.
       logOf(request).warn({ err: error }, 'could not store the result of an idempotent request yet')
-      void results.settleLater(claim, result)
+      void this.#results.settleLater(claim, result)
     }
     return payload
   }
-
-  app.addHook('onClose', async () => results.close())
 }
 
 function isProtected(request: FastifyRequest): boolean {
@@ -92,8 +95,8 @@ function isProtected(request: FastifyRequest): boolean {
  * the organization: the answer to one of them may hold what a key of the environment must not see.
  */
 function claimFor(request: FastifyRequest, key: string, { processId, now }: { processId: string; now: Date }) {
-  const { method, routeOptions, params, query, body, environment, person, key: apiKey } = request
-  const asked = [method, routeOptions.url, params, key]
+  const { method, rules, params, query, body, environment, person, key: apiKey } = request
+  const asked = [method, rules.url, params, key]
   const caller = person?.id ?? (apiKey?.isOrganizationWide ? 'organization' : undefined)
   return {
     key,

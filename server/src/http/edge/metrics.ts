@@ -72,8 +72,7 @@ export class Metrics {
   }
 
   observe(request: FastifyRequest, reply: FastifyReply): void {
-    const route = request.routeOptions.url ?? 'unknown'
-    this.#requests.note(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+    this.#requests.note(request.method, request.rules?.url ?? 'unknown', reply.statusCode, reply.elapsedTime / 1000)
   }
 
   shed(reason: 'overloaded' | 'too_many_at_once'): void {

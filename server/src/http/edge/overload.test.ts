@@ -1,11 +1,10 @@
 // Under overload the service refuses excess requests at once, and answers those it accepted.
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import { expect, test } from 'vitest'
 import { type Answer, Api, useServer } from '../../../test/server.ts'
-import { Overload } from './overload.ts'
+import { type Held, Overload } from './overload.ts'
 
 // A list takes two connections: with all requests in flight some are left for metrics.
 const server = useServer({ mostRequests: 10, databaseConnections: 30 })
@@ -166,12 +165,10 @@ test('a late event loop makes the service refuse requests, and it recovers by it
 })
 
 const noMetrics = { shed: () => undefined, underWay: () => undefined }
-const newReply = () => ({ raw: new EventEmitter() }) as unknown as FastifyReply
 
 test('a body without a length is counted as it arrives', async () => {
   const overload = new Overload({ mostRequests: 10, metrics: noMetrics })
-  const reply = newReply()
-  const held = overload.enter(reply)
+  const held = overload.enter()
   overload.charge(held, 'a', 0)
   const body = new PassThrough()
   const counted = overload.counted(held, body)
@@ -179,27 +176,27 @@ test('a body without a length is counted as it arrives', async () => {
   const failed = new Promise((resolve) => counted.once('error', resolve))
   for (let sent = 0; sent < 5; sent += 1) body.write(Buffer.alloc(32 * 1024 * 1024))
   expect(await failed).toMatchObject({ code: 'overloaded' })
-  expect(() => overload.charge(overload.enter(newReply()), 'b', 1)).toThrow('Too many requests of this environment')
-  reply.raw.emit('close')
-  overload.charge(overload.enter(newReply()), 'b', 1)
+  expect(() => overload.charge(overload.enter(), 'b', 1)).toThrow('Too many requests of this environment')
+  overload.leave(held)
+  overload.charge(overload.enter(), 'b', 1)
 })
 
 test('the later the event loop, the fewer requests of busy environments are accepted; once it is on time, all are again', () => {
   const overload = new Overload({ mostRequests: 100, metrics: noMetrics })
   const enterAll = () => {
-    const replies: FastifyReply[] = []
+    const entered: Held[] = []
     for (;;) {
-      const reply = newReply()
+      const held = overload.enter()
       try {
-        overload.charge(overload.enter(reply), 'busy', 0)
+        overload.charge(held, 'busy', 0)
       } catch {
         // Another environment still finds room.
-        const other = newReply()
-        overload.charge(overload.enter(other), 'calm', 0)
-        for (const { raw } of [other, reply, ...replies]) raw.emit('close')
-        return replies.length
+        const other = overload.enter()
+        overload.charge(other, 'calm', 0)
+        for (const each of [other, held, ...entered]) overload.leave(each)
+        return entered.length
       }
-      replies.push(reply)
+      entered.push(held)
     }
   }
   const taken = [0, 250, 500, 1_000, 60_000, 10].map((delayMs) => {

@@ -2,7 +2,7 @@
 // finish in time and memory stays bounded. The busiest environment is refused first: each may use as much as it leaves for
 // the others, so a flood leaves room for a newcomer, and two floods share the capacity.
 import { PassThrough, type Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -47,13 +47,17 @@ export class Overload {
   }
 
   /** Counts a request; call before anything else, whoever asks. */
-  enter(reply: FastifyReply): Held {
+  enter(): Held {
     if (this.#all.requests >= this.#mostRequests) throw this.#refusal('overloaded')
     this.#all.requests += 1
-    const held: Held = { owner: undefined, key: '', bytes: 0 }
-    // Answered completely, or abandoned by the client.
-    reply.raw.on('close', () => this.#leave(held))
-    return held
+    return { owner: undefined, key: '', bytes: 0 }
+  }
+
+  /** Call when it was answered completely, or abandoned by the client. */
+  leave(held: Held): void {
+    this.#all.requests -= 1
+    this.#all.bytes -= held.bytes
+    this.#release(held)
   }
 
   /** Charges the request to a key or address; call before reading the body. */
@@ -93,12 +97,6 @@ export class Overload {
     held.bytes += bytes
     this.#all.bytes += bytes
     if (held.owner) held.owner.bytes += bytes
-  }
-
-  #leave(held: Held): void {
-    this.#all.requests -= 1
-    this.#all.bytes -= held.bytes
-    this.#release(held)
   }
 
   #release({ owner, key, bytes }: Held): void {

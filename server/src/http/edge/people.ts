@@ -68,7 +68,7 @@ export class People {
     if (changesSomething && named === undefined) throw fail('cross_site_request')
     const session = await this.#session(token, beforeLookUp)
     request.person = session.person
-    const { beforeSecondFactor, proof } = request.routeOptions.config
+    const { beforeSecondFactor, proof } = request.rules
     if (session.mustSetUpFactor && !beforeSecondFactor) throw fail('second_factor_required')
     request.environment = await this.#environment(session, String(named ?? ''))
     refuseLesserRole(request, session.person)

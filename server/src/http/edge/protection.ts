@@ -33,8 +33,8 @@ export function refuseProtected({ key }: FastifyRequest, protection: Environment
 }
 
 /** Turning a workflow off must not wait for a second person: it may be flooding somebody. */
-function isPause({ method, routeOptions, body }: FastifyRequest): boolean {
-  if (method !== 'PATCH' || routeOptions.url !== '/v2/workflows/:workflowId') return false
+function isPause({ method, rules, body }: FastifyRequest): boolean {
+  if (method !== 'PATCH' || rules.url !== '/v2/workflows/:workflowId') return false
   const entries = Object.entries(body ?? {})
   return entries.length === 1 && entries[0]?.[0] === 'active' && entries[0][1] === false
 }

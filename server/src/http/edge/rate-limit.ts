@@ -36,7 +36,7 @@ export async function takeTokens(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const path = request.routeOptions.url ?? request.url
+  const path = request.rules.url ?? request.url
   const category = categoryOf(path)
   const own = request.environment.rateLimits?.[category]
   const limit = Math.max(1, Math.floor((own ?? rates[level][category]) * windowSeconds))

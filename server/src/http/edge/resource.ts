@@ -120,6 +120,13 @@ export interface Person {
 /** For log lines with the id of the request. */
 export const logOf = ({ log, id }: FastifyRequest): FastifyBaseLogger => log.child({ reqId: id })
 
+/** Fastify makes a logger for each request, with options, which costs more than its authentication. This one gives it itself. */
+export function sharedLogger(log: Logger): Logger {
+  const shared = Object.create(log) as Logger
+  shared.child = ((bindings: object, options?: object) => (options ? shared : log.child(bindings))) as Logger['child']
+  return shared
+}
+
 /** Registers the routes of one resource. */
 export type Resource = (app: App, services: Services) => void
 
@@ -145,6 +152,8 @@ declare module 'fastify' {
     key: KeyRights | undefined
     /** Its share of the load, for load shedding. */
     held: Held | undefined
+    /** The `config` of its route. */
+    rules: FastifyContextConfig & { url?: string }
   }
   interface FastifyContextConfig {
     /** Reachable without an API key. */
@@ -174,5 +183,7 @@ declare module 'fastify' {
     refusals?: number[]
     /** The name of its audit log entry, written on success. */
     act?: string
+    /** Whether its schema describes a body. */
+    takesBody?: boolean
   }
 }

@@ -29,14 +29,14 @@ export const roleIn = ({ role, environmentRoles: set }: Roles, environmentId: st
 /** The default role of a route: everybody may read, editors may do the rest. */
 export const usualRole = (method: string): Role => (method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor')
 
-const neededFor = ({ routeOptions, method }: FastifyRequest): Role => routeOptions.config.role ?? usualRole(method)
+const neededFor = ({ rules, method }: FastifyRequest): Role => rules.role ?? usualRole(method)
 
 /**
  * Checks a person's role before anything else is done. It is the one in the environment that the path names, or else in the one
  * that the request chose; for the team and for what all environments share, the one in the organization.
  */
 export function refuseLesserRole(request: FastifyRequest, person: Roles): void {
-  const { people: isForPeople, reach } = request.routeOptions.config
+  const { people: isForPeople, reach } = request.rules
   const { environmentId, targetEnvironmentId } = request.params as Record<string, string | undefined>
   const named = environmentId ?? targetEnvironmentId
   const isOfOrganization = reach === 'organization' || (isForPeople && reach === undefined && named === undefined)

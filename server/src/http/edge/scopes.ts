@@ -106,8 +106,8 @@ export function registerScopes(app: Pick<FastifyInstance, 'addHook'>): void {
 }
 
 /** The only place that checks the scopes of a key. */
-export function refuseLesserKey({ routeOptions }: FastifyRequest, key: KeyRights): void {
-  const { scope = 'administer', reach } = routeOptions.config
+export function refuseLesserKey({ rules }: FastifyRequest, key: KeyRights): void {
+  const { scope = 'administer', reach } = rules
   if (!key.may(scope)) throw fail('insufficient_scope', { needed: scope }, { ctx: { needed: scope } })
   if (reach === 'organization' && !key.isOrganizationWide) throw fail('organization_key_needed')
 }

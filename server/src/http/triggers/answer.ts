@@ -21,14 +21,9 @@ export const TriggerAnswer = Type.Object({
   activityFeedLink: Type.Optional(Type.String({ description: 'The dashboard page with its activity' })),
 })
 
-export const answerOf = (
-  { status, transactionId }: TriggerResult,
-  publicUrl: string,
-): Static<typeof TriggerAnswer> => ({
-  acknowledged: true,
-  status,
-  transactionId,
-  ...(status === 'processed'
-    ? { activityFeedLink: `${publicUrl}/activity?transactionId=${encodeURIComponent(transactionId)}` }
-    : {}),
-})
+/** Each with all members by name: for a literal with a spread, V8 makes a hidden class per object. */
+export function answerOf({ status, transactionId }: TriggerResult, publicUrl: string): Static<typeof TriggerAnswer> {
+  if (status !== 'processed') return { acknowledged: true, status, transactionId }
+  const activityFeedLink = `${publicUrl}/activity?transactionId=${encodeURIComponent(transactionId)}`
+  return { acknowledged: true, status, transactionId, activityFeedLink }
+}

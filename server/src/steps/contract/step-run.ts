@@ -124,11 +124,10 @@ export function situationOf(stepRun: StepRun): Situation {
 
 export function variablesOf({ event, subscriber, workflow, environment, results }: RunFacts): Members {
   const { payload, actor, tenant, context } = event
-  return {
+  // No spread among the members: V8 would make a hidden class per object.
+  const variables: Members = {
     payload,
     subscriber: subscriberVariablesOf(subscriber),
-    ...(actor ? { actor: subscriberVariablesOf(actor) } : {}),
-    ...(tenant ? { tenant } : {}),
     context,
     env: environment.env,
     steps: results,
@@ -140,6 +139,9 @@ export function variablesOf({ event, subscriber, workflow, environment, results 
       severity: workflow.severity,
     },
   }
+  if (actor) variables.actor = subscriberVariablesOf(actor)
+  if (tenant) variables.tenant = tenant
+  return variables
 }
 
 export const subscriberVariablesOf = (row: SubscriberRow): Members => ({

@@ -140,7 +140,7 @@ function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: st
   const overridden = run.severity !== run.workflow.severity
   return {
     kind: 'done',
-    ...provider,
+    providerId: provider.providerId,
     details: [
       ...(overridden ? [detail('severity_overridden', { from: run.workflow.severity, to: run.severity })] : []),
       detail('message_created', undefined, provider),
