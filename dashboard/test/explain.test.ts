@@ -4,7 +4,12 @@ import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
 const { server, open } = useDashboard()
 
 const steps = [
-  { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { subject: 'Hi', body: 'There is {{payload.title}}' } },
+  {
+    name: 'Inbox',
+    stepId: 'inbox',
+    type: 'in_app',
+    controlValues: { subject: 'Hi', body: 'There is {{payload.title}}' },
+  },
   {
     ...{ name: 'Mail', stepId: 'mail', type: 'email' },
     controlValues: { subject: 'News', body: 'Hello', skip: { '!=': [{ var: 'payload.title' }, 'nothing'] } },
@@ -31,7 +36,14 @@ test('the gates of each message stand in a row, the shut one says why, and its r
   const mail = page.getByRole('region', { name: 'Email mail' })
   await mail.getByText(/Ada Lovelace has switched Email off for all workflows/).waitFor()
   expect(await mail.getByRole('list', { name: 'Gates' }).getByRole('listitem').allInnerTexts()).toEqual([
-    ...['Workflow\nopen', 'Schedule\nopen', 'Preference\nshut', 'Condition\nopen', 'Integration\nopen', 'Address\nopen'],
+    ...[
+      'Workflow\nopen',
+      'Schedule\nopen',
+      'Preference\nshut',
+      'Condition\nopen',
+      'Integration\nopen',
+      'Address\nopen',
+    ],
     ...['Content\nopen', 'Suppression\nopen'],
   ])
   const text = page.getByRole('region', { name: 'SMS text' })
@@ -45,7 +57,9 @@ test('the gates of each message stand in a row, the shut one says why, and its r
   await dialog.getByText('Ada switches email on for News?').waitFor()
   await dialog.getByRole('button', { name: 'Switch on' }).click()
   await page.getByText('Ada Lovelace would get it by In-app and Email.').waitFor()
-  expect((await development.get('/v1/explain?workflowId=news&subscriberId=ada')).body.channels.email.wouldGet).toBe(true)
+  expect((await development.get('/v1/explain?workflowId=news&subscriberId=ada')).body.channels.email.wouldGet).toBe(
+    true,
+  )
 
   await page.getByRole('textbox', { name: 'Payload', exact: true }).click()
   await page.keyboard.press('ControlOrMeta+a')

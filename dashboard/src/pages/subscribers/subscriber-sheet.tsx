@@ -69,7 +69,12 @@ export function SubscriberSheet({ subscriberId, onClose }: SubscriberSheetProps)
       actions={
         data && (
           <>
-            <ButtonLink size="sm" icon={<DoorOpen />} to="/explain" search={{ subscriberId: data.subscriberId } as never}>
+            <ButtonLink
+              size="sm"
+              icon={<DoorOpen />}
+              to="/explain"
+              search={{ subscriberId: data.subscriberId } as never}
+            >
               Would they get it?
             </ButtonLink>
             <SubscriberMenu subscriber={data} onDeleted={onClose} />

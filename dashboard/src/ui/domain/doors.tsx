@@ -87,7 +87,10 @@ function Message({ step, steps, explanation, who, isPast }: MessageProps) {
   const sentence = shut ? sentenceOf(shut, step, who) : restOf(step, steps)
   const isLater = step.at !== null && step.at !== explanation.at
   return (
-    <section aria-label={`${lookOf(step.type).label} ${step.stepId}`} className="h-full rounded-surface border bg-page p-3.5">
+    <section
+      aria-label={`${lookOf(step.type).label} ${step.stepId}`}
+      className="h-full rounded-surface border bg-page p-3.5"
+    >
       <h2 className="flex items-center gap-2 text-sm font-medium">
         <StepIcon kind={step.type} />
         {lookOf(step.type).label}
@@ -104,7 +107,7 @@ function Message({ step, steps, explanation, who, isPast }: MessageProps) {
       )}
       {isLater && step.at && <p className="mt-1 text-xs text-muted">Its turn comes {absoluteTime(step.at)}.</p>}
       {step.remedy && <Remedy changes={step.remedy.changes} explanation={explanation} who={who} />}
-      {!step.remedy && shut && step.verdict !== 'sends' && (
+      {!step.remedy && shut && !isPast && step.verdict !== 'sends' && (
         <p className="mt-2 text-xs text-muted">Nothing that can be changed here would help.</p>
       )}
     </section>
@@ -136,7 +139,7 @@ function Doors({ gates, shut }: { gates: Gate[]; shut: Gate | undefined }) {
           <li
             key={gate.gate}
             className={cn(
-              'flex w-[4.6rem] flex-col items-center gap-1 rounded-control border border-transparent px-1 py-1.5 text-center text-xs',
+              'flex w-[4.9rem] flex-col items-center gap-1 rounded-control border border-transparent py-1.5 text-center text-xs',
               passed === true && 'text-muted [&>svg]:text-good',
               passed === null && 'text-muted [&>svg]:text-faint',
               passed === false && 'font-medium [&>svg]:text-bad',

@@ -3,17 +3,10 @@ import type { StoredDetail } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
 import { type JobState, kindOf } from '../runs/run.ts'
-import {
-  channelsOf,
-  type Explaining,
-  lookWhole,
-  remediesFor,
-  type SeenStep,
-  shownRemedy,
-  verdictOf,
-} from './explain.ts'
+import { channelsOf, type Explaining, lookWhole, remediesFor, shownRemedy, verdictOf } from './explain.ts'
 import { type Gate, type GateName, gateNames, gateOfReason } from './gates.ts'
 import type { Members } from './scenario.ts'
+import type { SeenStep } from './situation.ts'
 
 interface PastJob extends Pick<JobState, 'type' | 'status' | 'reason' | 'dueAt' | 'createdAt' | 'output' | 'digest'> {
   stepId: string

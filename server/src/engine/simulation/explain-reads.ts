@@ -10,11 +10,11 @@ import { findMerged } from '../core/statements.ts'
 import { contextKeysOf, type EventRow } from '../runs/compose.ts'
 import type { JobState } from '../runs/run.ts'
 import { mostEventBytes, mostEvents } from '../runs/windows.ts'
-import type { Situation } from './explain.ts'
 import type { PastRecord } from './explain-past.ts'
 import type { CollectingRun } from './play.ts'
 import type { Owner } from './remedies.ts'
 import type { Members, Scenario, Snapshot } from './scenario.ts'
+import type { Situation } from './situation.ts'
 import { inSnapshot, Reading, type Sources } from './snapshot.ts'
 
 /** Groups of one person at one workflow. */

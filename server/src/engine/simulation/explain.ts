@@ -1,53 +1,14 @@
 // "Would she get it?": plays one trigger for one person and tells of every step what becomes of it, which gates it passes, and
 // what would open the closed ones.
 import { isActive } from '../runs/compose.ts'
-import type { PassedOverGroup } from '../runs/passed-over.ts'
 import { isEnded, type JobState, kindOf } from '../runs/run.ts'
 import { type Gate, type GateFacts, judgeGates } from './gates.ts'
-import { type Beginning, Play } from './play.ts'
+import { Play } from './play.ts'
 import type { RunRecord } from './record.ts'
 import { type Change, type ChangeShown, findRemedy, type Owner, shownChange, smaller } from './remedies.ts'
-import type { Members, Scenario, Snapshot } from './scenario.ts'
+import type { Members } from './scenario.ts'
+import type { Seen, SeenStep, Situation, Verdict } from './situation.ts'
 import type { Brand } from './tools.ts'
-
-/** Everything that one trigger for one person is played from. */
-export interface Situation {
-  scenario: Scenario
-  snapshot: Snapshot
-  beginning: Beginning
-  circuits: GateFacts['circuits']
-  /** Integrations that are not active. */
-  spare: Snapshot['environment']['integrations']
-  /** By layer of preferences; the subscriber's own by workflow. */
-  changed: {
-    workflow: Date | null
-    tenant: Date | null
-    subscriberGlobal: Date | null
-    subscriberWorkflow: Date | null
-  }
-}
-
-export type Verdict = 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
-
-export interface SeenStep {
-  stepId: string
-  type: string
-  channel: string | null
-  verdict: Verdict
-  reason: string | null
-  /** When its turn comes. */
-  at: Date | null
-  until: Date | null
-  gates: Gate[]
-}
-
-export interface Seen {
-  /** As the trigger's answer would be; `payload_invalid` if its payload does not fit. */
-  trigger: string
-  problem: string | null
-  steps: SeenStep[]
-  passedOver: PassedOverGroup[]
-}
 
 /** Plays it once. */
 export async function look(situation: Situation, brand: Brand): Promise<Seen> {

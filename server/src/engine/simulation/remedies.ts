@@ -4,9 +4,9 @@ import { hasPrimary, isSandbox } from '../../db/core/integration-facts.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { contextKeysOf } from '../runs/compose.ts'
-import type { Seen, SeenStep, Situation } from './explain.ts'
 import { type Gate, type GateName, standInIntegration } from './gates.ts'
 import type { Input, Members } from './scenario.ts'
+import type { Seen, SeenStep, Situation } from './situation.ts'
 import type { Brand } from './tools.ts'
 
 /** Whose trigger it is. */

@@ -275,7 +275,8 @@ describe('explain agrees with what the trigger then does', () => {
     for (const { verdict, gates, reason } of ahead.body.steps) {
       const closedOnes = gates.filter(({ passed }: Found) => passed === false).map(({ gate }: Found) => gate)
       if (verdict === 'sends' || verdict === 'not_reached') expect(closedOnes).toEqual([])
-      else if (to !== 'odd') expect(closedOnes[0]).toBe(name.startsWith('a filter') ? 'filters' : gateOfReason[reason as Reason])
+      else if (to !== 'odd')
+        expect(closedOnes[0]).toBe(name.startsWith('a filter') ? 'filters' : gateOfReason[reason as Reason])
     }
 
     const back = await explain({ transactionId, subscriberId: to })
@@ -286,7 +287,8 @@ describe('explain agrees with what the trigger then does', () => {
       const judged = gates.map(({ passed }: Found) => passed)
       const shut = judged.indexOf(false)
       if (given.reasons[index] === null) expect(judged).not.toContain(null)
-      else if (shut >= 0) expect(judged).toEqual(judged.map((_: Found, at: number) => (at < shut ? true : at === shut ? false : null)))
+      else if (shut >= 0)
+        expect(judged).toEqual(judged.map((_: Found, at: number) => (at < shut ? true : at === shut ? false : null)))
     }
 
     const step = ahead.body.steps.at(-1)
@@ -452,7 +454,13 @@ describe('what only a call could tell', () => {
   const gateIn = (body: Found, name: string) => body.steps[0].gates.find(({ gate }: Found) => gate === name)
 
   test('a filter that asks an address is taken to let the message pass', async () => {
-    const child = { on: 'webhook', webhookUrl: 'https://example.invalid/may', field: 'ok', value: 'true', operator: 'EQUAL' }
+    const child = {
+      on: 'webhook',
+      webhookUrl: 'https://example.invalid/may',
+      field: 'ok',
+      value: 'true',
+      operator: 'EQUAL',
+    }
     await makeWorkflow(api, 'asks', [{ ...email(), filters: [{ value: 'AND', children: [child] }] }])
     const { body } = await explain({ workflowId: 'asks' })
     expect(gateIn(body, 'filters')).toEqual({ gate: 'filters', passed: null })
