@@ -88,12 +88,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide.
- * Axe is loaded once per document and describes only violations: both save processor time and change no finding.
+ * Axe is loaded once per document and describes only violations: both save processor time and change no finding. With `rules`
+ * it looks for those alone.
  */
-export async function axeViolations(page: Page): Promise<string[]> {
+export async function axeViolations(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], selectors: false, ...(rules ? { runOnly: rules } : {}) }
   return page.evaluate(`(async () => {
-    const { violations } = await axe.run({ exclude: ['iframe'] }, { resultTypes: ['violations'], selectors: false })
+    const { violations } = await axe.run({ exclude: ['iframe'] }, ${JSON.stringify(options)})
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
 }

@@ -313,23 +313,27 @@ describe('every page', () => {
     await expect.poll(() => page.locator(loading).count(), { timeout: 20_000 }).toBe(0)
   }
 
-  test('cuts no text at four widths, and has no fault for axe in either theme', { timeout: 300_000 }, async () => {
+  test('cuts no text at four widths, and has no fault for axe at any of them in either theme', {
+    timeout: 600_000,
+  }, async () => {
     const { api, paths } = await seed()
     const { page } = await open({ api, path: '/account' })
     const widths = [1440, 1280, 820, 390]
     const faults: string[] = []
-    for (const [index, path] of paths.entries()) {
+    for (const path of paths) {
       await show(page, path)
-      for (const [place, width] of widths.entries()) {
+      for (const width of widths) {
         await page.setViewportSize({ width, height: 900 })
         await takeScreenshot(page, `${path.replaceAll(/[^a-z]+/g, '-')}-${width}`)
         const add = (found: string[], what: string) =>
           faults.push(...found.map((one) => `${path} at ${width}${what}: ${one}`))
         add(await cutTexts(page), '')
-        // Axe takes longer than all else: of each page it sees one width in one theme, and of the pages together every pair.
-        if (place !== index % widths.length) continue
-        await page.emulateMedia({ colorScheme: Math.floor(index / widths.length) % 2 === 0 ? 'light' : 'dark' })
         add(await axeViolations(page), ' (axe)')
+        // Of all that axe looks for, the theme changes only the colors, and what is shown between is shown at the ends too.
+        if (width !== 1440 && width !== 390) continue
+        await page.emulateMedia({ colorScheme: 'dark' })
+        add(await axeViolations(page, ['color-contrast']), ' in the dark theme (axe)')
+        await page.emulateMedia({ colorScheme: 'light' })
       }
     }
     await page.setViewportSize({ width: 820, height: 900 })

@@ -45,7 +45,7 @@ export function Sheet({ open, onClose, title, label, subtitle, actions, footer, 
             wide ? 'sm:max-w-[min(960px,92vw)]' : 'sm:max-w-[min(600px,92vw)]',
           )}
         >
-          <header className="flex min-h-14 items-center gap-2 border-b py-2 pr-3 pl-4 sm:pl-6">
+          <div className="flex min-h-14 items-center gap-2 border-b py-2 pr-3 pl-4 sm:pl-6">
             <div className="min-w-0 flex-1">
               <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
               {subtitle && <div className="text-xs break-words text-muted">{subtitle}</div>}
@@ -54,7 +54,7 @@ export function Sheet({ open, onClose, title, label, subtitle, actions, footer, 
             <Button variant="ghost" size="icon" hint="Close" shortcut="esc" onClick={onClose}>
               <X />
             </Button>
-          </header>
+          </div>
           <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-6 sm:py-5">{children}</div>
           {footer && <footer className="flex justify-end gap-2 border-t px-4 py-3 sm:px-6">{footer}</footer>}
         </Radix.Content>

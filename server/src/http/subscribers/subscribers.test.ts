@@ -256,16 +256,16 @@ describe('retrieving, changing, deleting', () => {
 
   test('many are deleted at once, of this environment only, and unknown ids are named', async () => {
     const { development, production } = await server.freshOrganization()
-    for (const of of [development, production])
-      for (const subscriberId of ['ada', 'bob', 'cy']) await of.post('/v2/subscribers', { subscriberId })
+    for (const each of [development, production])
+      for (const subscriberId of ['ada', 'bob', 'cy']) await each.post('/v2/subscribers', { subscriberId })
     await development.post('/v2/topics/news/subscriptions', { subscriptions: ['ada', 'cy'] })
     const drop = (subscriberIds: unknown) => development.post('/v2/subscribers/bulk-delete', { subscriberIds })
     expect(await drop(['ada', ' bob ', 'ada', 'eve'])).toMatchObject({
       status: 200,
       body: { deleted: 2, missing: ['eve'] },
     })
-    const ids = async (of: Api) =>
-      (await of.get('/v2/subscribers?orderDirection=ASC')).body.data.map(
+    const ids = async (each: Api) =>
+      (await each.get('/v2/subscribers?orderDirection=ASC')).body.data.map(
         ({ subscriberId }: { subscriberId: string }) => subscriberId,
       )
     expect(await ids(development)).toEqual(['cy'])
