@@ -165,7 +165,7 @@ async function readRuns(
 
 async function readMerged(tx: Tx, environmentId: string, ids: string[]) {
   const { rows } = await tx.executeQuery(
-    CompiledQuery.raw(findMerged.text, [ids.map(() => environmentId), ids, mostEvents, mostEventBytes]),
+    CompiledQuery.raw(findMerged.text, [ids.map(() => environmentId), ids, mostEvents, mostEventBytes, []]),
   )
   type Merged = { merged_into: string; id: string; created_at: Date; payload: Members }
   return (rows as Merged[]).map(({ merged_into: into, id, created_at, payload }) => ({ into, id, created_at, payload }))

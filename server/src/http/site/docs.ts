@@ -56,7 +56,10 @@ const tags = [
   { name: 'Layouts', description: 'What surrounds the content of an email.' },
   { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
   { name: 'Definitions', description: 'Everything an environment defines, read and written as a whole, for files.' },
-  { name: 'Simulations', description: 'Scenarios played in memory, and explanations of who gets what: nothing is stored or sent.' },
+  {
+    name: 'Simulations',
+    description: 'Scenarios played in memory, and explanations of who gets what: nothing is stored or sent.',
+  },
   { name: 'Bridge', description: 'Workflows written as code in your application.' },
   {
     name: 'Integrations',
