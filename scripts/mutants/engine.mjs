@@ -123,8 +123,8 @@ export const engine = {
     {
       tests: ['server/src/steps/delivery/dispatch.test.ts'],
       breaks: 'a call that was cut off passes for a fresh one',
-      from: "const isRepeated = was === 'running'",
-      to: "const isRepeated = was !== 'running' && attempts > 50",
+      from: 'const isRepeated = isCutOff === true',
+      to: 'const isRepeated = isCutOff === true && attempts > 50',
     },
     {
       breaks: 'a step named twice is called twice',

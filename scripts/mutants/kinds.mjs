@@ -45,13 +45,18 @@ export const kinds = {
   'server/src/steps/kinds/digest.ts': [
     {
       breaks: 'a digest loses the event of its own run',
-      from: 'payload: run.event.payload }, ...others]',
-      to: 'payload: run.event.payload }, ...others].slice(others.length > 0 ? 1 : 0)',
+      from: ': [own, ...others]',
+      to: ': others.length > 0 ? others : [own]',
     },
     {
       breaks: 'events that are left out are not counted',
-      from: 'eventCount: events.length + left',
-      to: 'eventCount: events.length',
+      from: 'eventCount: others.length + 1 + left',
+      to: 'eventCount: others.length + 1',
+    },
+    {
+      breaks: 'an event moves the end of a sliding window beyond its longest',
+      from: 'says(longest >= ms,',
+      to: 'says(true,',
     },
     {
       breaks: 'a digest does not go by its key',
