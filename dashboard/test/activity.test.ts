@@ -204,7 +204,7 @@ describe('a run', () => {
     await page.getByRole('row', { name: /Password reset/ }).waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
-    const why = page.getByRole('region', { name: 'Why' })
+    const why = page.getByRole('region', { name: 'Why', exact: true })
     await why
       .getByText('Nothing was sent to Grace 🚢 Hopper: the email was skipped because Grace 🚢 Hopper turned email off.')
       .waitFor()
@@ -221,7 +221,7 @@ describe('a run', () => {
   test('shows its timeline with messages, log, payload and overrides; list and run fit on a phone; a missing run is named', async () => {
     const { _id } = await runOf(full, seeded.failed)
     const { page } = await open({ api: full, path: `/activity/${_id}` })
-    const why = page.getByRole('region', { name: 'Why' })
+    const why = page.getByRole('region', { name: 'Why', exact: true })
     await why.getByText(/were sent to Ada Lovelace, but the email failed because/).waitFor()
     const timeline = page.getByRole('list', { name: 'Timeline' })
     await timeline.getByText('Triggered').waitFor()
@@ -293,7 +293,7 @@ describe('a run', () => {
       options: { hasOwnClock: true },
     })
     await page
-      .getByRole('region', { name: 'Why' })
+      .getByRole('region', { name: 'Why', exact: true })
       .getByText(/The digest collects events until/)
       .waitFor()
     await takeScreenshots(page, 'run-waiting')
@@ -306,7 +306,7 @@ describe('a run', () => {
     await page.getByText('"Indeed"').waitFor()
 
     await follow(page, `/activity?transactionId=${second}`)
-    await page.getByRole('region', { name: 'Why' }).getByRole('link', { name: 'Open the run with the digest' }).click()
+    await page.getByRole('region', { name: 'Why', exact: true }).getByRole('link', { name: 'Open the run with the digest' }).click()
     const { _id } = await runOf(development, first)
     await page.waitForURL(new RegExp(`/activity/${_id}`))
   }, 90_000)
@@ -363,7 +363,7 @@ describe('a run', () => {
   test('a viewer can read everything and change nothing', async () => {
     const { _id } = await runOf(full, seeded.failed)
     const { page } = await open({ api: full, role: 'viewer', path: `/activity/${_id}` })
-    await page.getByRole('region', { name: 'Why' }).waitFor()
+    await page.getByRole('region', { name: 'Why', exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true)
     expect(await page.getByRole('button', { name: 'Send again' }).isDisabled()).toBe(true)
   })

@@ -43,7 +43,7 @@ test('shows why each failed and links to its run; filters are in the URL; it fit
   await page.waitForURL(/providerId=svc-email/)
   await page.getByRole('link', { name: 'grace' }).click()
   await page.waitForURL(/\/activity\/\w+/)
-  await page.getByRole('region', { name: 'Why' }).getByText('because Belfry Email refused it').waitFor()
+  await page.getByRole('region', { name: 'Why', exact: true }).getByText('because Belfry Email refused it').waitFor()
 })
 
 test('one, some and all matching ones can be sent again, after a question; an empty list says so; a viewer cannot send', async () => {

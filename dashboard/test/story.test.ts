@@ -81,7 +81,7 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   // The activity explains what happened.
   await outcome.getByRole('link', { name: 'Open in activity' }).click()
   await page.waitForURL(/\/activity\//)
-  const why = page.getByRole('region', { name: 'Why' })
+  const why = page.getByRole('region', { name: 'Why', exact: true })
   await why.getByText(/the digest collects events until/).waitFor()
   server.clock.advance({ minutes: 11 })
   await server.drain()
