@@ -18,7 +18,7 @@ const scenarios = readdirSync(folder)
 
 test('there is a scenario for everything that takes days', () => {
   expect([...new Set(scenarios.map(({ file }) => file.split('.')[0]))]).toEqual([
-    ...['cancel', 'digest', 'dst', 'failover', 'quiet-hours', 'reminder', 'throttle'],
+    ...['cancel', 'digest-windows', 'digest', 'dst', 'failover', 'quiet-hours', 'reminder', 'throttle'],
   ])
 })
 

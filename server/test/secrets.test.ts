@@ -115,6 +115,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     '/v1/auth/oidc/start 404',
     '/v1/bridge/controls/{workflowId}/{stepId} 404',
     '/v1/bridge/status 400',
+    '/v1/explain 422',
     '/v1/integrations/chat/oauth/callback 400',
     '/v1/notifications/count 422',
     '/v1/notifications/{notificationId} 404',
@@ -125,6 +126,11 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   const admin = new PersonApi(owner, owner)
   for (const path of ['notifications', 'messages', 'deliveries', 'sandbox/messages', 'audit'])
     told.push(...found(path, (await admin.get(`/v1/${path}?limit=50`)).text))
+  for (const name of ['all', 'ask']) {
+    const { status, text } = await api.get(`/v1/explain?workflowId=${name}&subscriberId=ada`)
+    expect(status).toBe(200)
+    told.push(...found('explain', text))
+  }
   const runs = await admin.get('/v1/notifications?limit=50')
   for (const { _id } of runs.body.data) told.push(...found('a run', (await admin.get(`/v1/notifications/${_id}`)).text))
   expect(runs.body.data.length).toBeGreaterThan(5)

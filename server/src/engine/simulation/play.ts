@@ -457,7 +457,10 @@ export class Play {
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
     for (const { runId, position } of wakes) {
       const other = this.record.runs.get(runId)?.run
-      if (other) this.#due.add(this.#now.getTime(), { run: other, position, dueAt: this.#now.getTime() })
+      const waiting = other?.jobs.find((job) => job.position === position && job.status === 'delayed')
+      if (!other || !waiting) continue
+      waiting.dueAt = this.#now
+      this.#due.add(this.#now.getTime(), { run: other, position, dueAt: this.#now.getTime() })
     }
     run.effects = noEffects()
     return calls
