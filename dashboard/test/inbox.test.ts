@@ -53,7 +53,7 @@ test('the live inbox follows its settings, the code too; a page on another origi
 
 test('the palette leads there by the words that people try', async () => {
   const { page } = await open({ role: 'viewer', path: '/topics' })
-  await page.getByRole('heading', { name: 'Topics' }).waitFor()
+  await page.getByRole('heading', { name: 'Topics', exact: true }).waitFor()
   await page.keyboard.press('Control+k')
   for (const word of ['docs', 'demo', 'inbox', 'help']) {
     await page.getByPlaceholder('Go to a page').fill(word)
