@@ -306,7 +306,10 @@ describe('a run', () => {
     await page.getByText('"Indeed"').waitFor()
 
     await follow(page, `/activity?transactionId=${second}`)
-    await page.getByRole('region', { name: 'Why', exact: true }).getByRole('link', { name: 'Open the run with the digest' }).click()
+    await page
+      .getByRole('region', { name: 'Why', exact: true })
+      .getByRole('link', { name: 'Open the run with the digest' })
+      .click()
     const { _id } = await runOf(development, first)
     await page.waitForURL(new RegExp(`/activity/${_id}`))
   }, 90_000)

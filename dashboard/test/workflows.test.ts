@@ -548,14 +548,20 @@ describe('the editor', () => {
     await page.locator('[data-step="digest"]').click()
     await page.getByRole('switch', { name: 'Start again with each event' }).click()
     await page.getByLabel('At the latest after', { exact: true }).waitFor()
-    await page.getByRole('region', { name: /^Step / }).getByRole('button', { name: 'More' }).click()
+    await page
+      .getByRole('region', { name: /^Step / })
+      .getByRole('button', { name: 'More' })
+      .click()
     await page.getByLabel('Fields of each event').fill('author, post.title,')
     await expect
       .poll(() => valuesOf('digest'))
       .toMatchObject({ window: 'sliding', maxWindow: { amount: 1, unit: 'days' }, fields: ['author', 'post.title'] })
     await takeScreenshots(page, 'editor-digest')
     await page.locator('[data-step="http-request"]').click()
-    await page.getByRole('region', { name: /^Step / }).getByRole('button', { name: 'More' }).click()
+    await page
+      .getByRole('region', { name: /^Step / })
+      .getByRole('button', { name: 'More' })
+      .click()
     await page.getByRole('switch', { name: 'Try again when it fails' }).click()
     await expect.poll(() => valuesOf('http_request')).toMatchObject({ retry: true })
 
