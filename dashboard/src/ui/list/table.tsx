@@ -178,8 +178,8 @@ export function Table<Row>(props: TableProps<Row>) {
                     )}
                   >
                     {selection && (
-                      <td className={cn(cellClass, 'w-10 sm:w-12')}>
-                        <span className="relative z-1 inline-grid">
+                      <td className={cn(cellClass, 'w-10 pr-0 sm:w-12')}>
+                        <span className="relative z-1 inline-grid align-middle">
                           <Checkbox
                             aria-label={`Select ${selection.nameOf(row)}`}
                             value={selection.chosen.has(key)}
