@@ -157,18 +157,18 @@ export const engine = {
   'server/src/engine/runs/begun-calls.ts': [
     {
       breaks: 'a worker that stops goes on to begin calls',
-      from: 'if (this.#isStopping && holder === this.#holder) throw new NotBegun()',
+      from: 'if (this.#isStopping) throw new NotBegun()',
       to: '',
     },
     {
       breaks: 'a worker that was taken for dead begins what it took before',
-      from: 'filter(({ holder }) => holder === current)',
-      to: 'filter(() => true)',
+      from: ' && each.call.holder === holder',
+      to: '',
     },
     {
       breaks: 'a worker that is no longer listed begins calls',
-      from: 'rowCount === 0 || ',
-      to: '',
+      from: 'if (rows[0]?.mark_begun) marks.written()',
+      to: 'marks.written()',
     },
     {
       breaks: 'calls that wait for a slot count as begun',

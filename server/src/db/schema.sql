@@ -1366,6 +1366,23 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_begun(worker text, group_seq bigint, names text[], ended bigint[], listing text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF listing IS NOT NULL THEN
+    PERFORM FROM workers w WHERE w.xmin::text || ' ' || w.pool_id = listing FOR KEY SHARE;
+    IF NOT FOUND THEN RETURN false; END IF;
+  END IF;
+  IF ended <> '{}' THEN
+    DELETE FROM begun_calls b WHERE b.worker_id = worker AND b.seq = ANY (ended);
+  END IF;
+  INSERT INTO begun_calls (worker_id, seq, calls) VALUES (worker, group_seq, names);
+  RETURN true;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.new_row_id(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql

@@ -107,7 +107,7 @@ export class Engine {
         ...portsOver(patientDb(pool)),
         delivery: this.#delivery,
         circuits: this.#circuits,
-        gate: new Gate({ pool, clock, log }),
+        gate: new Gate({ pool, clock, log, begunCalls }),
         health: new HealthRecords({ db, clock, log }),
         chance: Math.random,
         brand: brand.word,

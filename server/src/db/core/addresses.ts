@@ -1,5 +1,5 @@
 // How addresses are compared: in one form, by its SHA-256. Whoever sends and whoever suppresses must agree on both.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 
 export const addressChannels = ['email', 'sms', 'push', 'chat'] as const
@@ -46,7 +46,7 @@ export function isAddress(channel: AddressChannel, compared: string): boolean {
 }
 
 /** Of the compared form. */
-export const hashOfAddress = (compared: string): Buffer => createHash('sha256').update(compared).digest()
+export const hashOfAddress = (compared: string): Buffer => hash('sha256', compared, 'buffer')
 
 /** The advisory lock that orders sends to an address and entries about it. Two addresses that share one only wait longer. */
 export const lockOfHash = (hash: Buffer): string => hash.readBigInt64BE(0).toString()

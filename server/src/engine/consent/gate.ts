@@ -1,22 +1,40 @@
-// The gate before every call to a provider. Calls that are about to start form a batch: one transaction locks their addresses,
-// reads the suppression list, starts the calls that it lets pass, and commits. Who adds an entry takes the same locks alone, so
-// there is one order of calls and entries per address.
+// The gate before every call to a provider. Calls that are about to start form a batch. They are written down as begun, and then one
+// transaction locks their addresses, reads the suppression list, starts the calls that it lets pass, and commits. Who adds an
+// entry takes the same locks alone, so there is one order of calls and entries per address.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import { comparedAddress, hashOfAddress, lockOfHash } from '../../db/core/addresses.ts'
 import { isOutage } from '../../db/core/database.ts'
-import { inTransaction, statement } from '../../db/core/transaction.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
+import type { Beginning } from '../../steps/contract/step-run.ts'
 import type { Passed, Recipients, Sender, SuppressionGate } from '../../steps/contract/suppression.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { heldBackBy } from './rules.ts'
 
-const askSuppressions = statement(
-  'ask_suppressions',
-  'SELECT * FROM ask_suppressions($1, $2::bigint[], $3::text[], $4::text[], $5::bytea[])',
-)
+/** Writes calls down as begun (`engine/runs/begun-calls.ts`). */
+interface Marker {
+  /** Throws if the call must not begin. */
+  check(beginning: Beginning): void
+  /** For `mark_begun`; undefined if there is nothing to write down. */
+  marksFor(beginnings: Beginning[]): Marks | undefined
+  /** Why a call does not begin: it could not be written down for this reason, or without one, others have it. */
+  refusal(cause?: unknown): Error
+}
+
+interface Marks {
+  values: [worker: string, seq: number, calls: string[], ended: number[], listing: string | null]
+  /** To be called once they are written down. */
+  written(): void
+}
+
+interface Parts {
+  pool: pg.Pool
+  clock: { now(): Date }
+  log: Logger
+  begunCalls: Marker
+}
 
 interface Answer {
   /** Counts from 1. */
@@ -29,20 +47,23 @@ interface Asked {
   sender: Sender
   recipients: Recipients
   hashes: Buffer[]
+  beginning: Beginning | undefined
   start(): Promise<unknown>
 }
 
-type Result = Passed<unknown> | 'busy'
+type Result = Passed<unknown> | 'busy' | 'not ours'
 
 const batch = 100
 /** Before a call asks again whose address somebody adds to the list right now. */
 const busyPauseMs = 5
 
 export class Gate implements SuppressionGate {
-  readonly #parts: { pool: pg.Pool; clock: { now(): Date }; log: Logger }
+  readonly #parts: Parts
   readonly #batches: GroupCommit<Asked, Result>
+  /** Its transaction is open: the next batch ends it. */
+  #open: pg.PoolClient | undefined
 
-  constructor(parts: { pool: pg.Pool; clock: { now(): Date }; log: Logger }) {
+  constructor(parts: Parts) {
     this.#parts = parts
     this.#batches = new GroupCommit((asked) => this.#ask(asked), isOutage, {
       mostItems: batch,
@@ -51,42 +72,100 @@ export class Gate implements SuppressionGate {
     })
   }
 
-  async pass<T>(sender: Sender, recipients: Recipients, start: () => Promise<T>): Promise<Passed<T>> {
+  async pass<T>(
+    sender: Sender,
+    recipients: Recipients,
+    start: () => Promise<T>,
+    beginning?: Beginning,
+  ): Promise<Passed<T>> {
+    const { begunCalls } = this.#parts
     const { channel, addresses } = recipients
     const hashes = addresses.map((address) => hashOfAddress(comparedAddress(channel, address)))
     for (;;) {
+      if (beginning) begunCalls.check(beginning)
+      const result = await untilReachable(() =>
+        this.#batches.add({ sender, recipients, hashes, beginning, start }),
+      ).catch((error: unknown) => {
+        throw beginning?.isWritten === false ? begunCalls.refusal(error) : error
+      })
+      if (result === 'not ours') throw begunCalls.refusal()
       // What `start` returns is what it promises.
-      const result = (await untilReachable(() => this.#batches.add({ sender, recipients, hashes, start }))) as
-        | Passed<T>
-        | 'busy'
-      if (result !== 'busy') return result
+      if (result !== 'busy') return result as Passed<T>
       await sleep(busyPauseMs)
     }
   }
 
   async #ask(asked: Asked[]): Promise<Result[]> {
-    const { pool, clock, log } = this.#parts
-    const results: Result[] = []
-    const rows = asked.flatMap((call) => call.hashes.map((hash) => ({ call, hash })))
-    const values = [
-      clock.now(),
-      rows.map(({ hash }) => lockOfHash(hash)),
-      rows.map(({ call }) => call.sender.environmentId),
-      rows.map(({ call }) => call.recipients.channel),
-      rows.map(({ hash }) => hash),
-    ]
+    const { pool, clock, begunCalls } = this.#parts
+    const marks = begunCalls.marksFor(asked.flatMap(({ beginning }) => beginning ?? []))
+    const isFirst = this.#open === undefined
+    this.#open ??= await pool.connect()
+    const client = this.#open
+    let results: Result[]
     try {
-      await inTransaction(pool, async (transaction) => {
-        const answers = await transaction.run<Answer>(askSuppressions, values)
-        results.push(...decided(asked, answers))
-      })
+      // One round trip, and only what was committed before the last BEGIN has to last.
+      const text = `${isFirst ? '' : 'COMMIT; '}${marks ? marking(marks) : ''}BEGIN; ${asking(asked, clock.now())}`
+      const answers = [(await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[]].flat()
+      const found = answers.filter(({ command }) => command === 'SELECT')
+      if (marks && found[0]?.rows[0].mark_begun === true) marks.written()
+      results = decided(asked, found.at(-1)?.rows ?? [])
     } catch (error) {
-      // If the connection broke before the calls were started, none is.
-      if (results.length === 0) throw error
-      log.warn({ err: error }, 'the calls were started, but their transaction did not end well')
+      this.#open = undefined
+      client.release(true)
+      throw error
+    }
+    if (!this.#batches.isWanted) {
+      this.#open = undefined
+      void this.#end(client)
     }
     return results
   }
+
+  async #end(client: pg.PoolClient): Promise<void> {
+    try {
+      await client.query('COMMIT')
+      client.release()
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'the calls were started, but their transaction did not end well')
+      client.release(true)
+    }
+  }
+}
+
+const { escapeLiteral } = pg
+const listOf = (type: string, values: readonly unknown[]) =>
+  `ARRAY[${values.map((value) => escapeLiteral(String(value))).join(', ')}]::${type}[]`
+
+function marking({ values: [worker, seq, calls, ended, listing] }: Marks): string {
+  const texts = [
+    ...[escapeLiteral(worker), String(seq), listOf('text', calls), listOf('bigint', ended)],
+    listing === null ? 'NULL' : escapeLiteral(listing),
+  ]
+  return `BEGIN; SELECT mark_begun(${texts.join(', ')}); COMMIT; `
+}
+
+function asking(asked: Asked[], now: Date): string {
+  const rows = asked.flatMap((call) => call.hashes.map((hash) => ({ call, hash })))
+  const texts = [
+    escapeLiteral(now.toISOString()),
+    listOf(
+      'bigint',
+      rows.map(({ hash }) => lockOfHash(hash)),
+    ),
+    listOf(
+      'text',
+      rows.map(({ call }) => call.sender.environmentId),
+    ),
+    listOf(
+      'text',
+      rows.map(({ call }) => call.recipients.channel),
+    ),
+    listOf(
+      'bytea',
+      rows.map(({ hash }) => `\\x${hash.toString('hex')}`),
+    ),
+  ]
+  return `SELECT * FROM ask_suppressions(${texts.join(', ')})`
 }
 
 /** Starts the calls that nothing holds back. */
@@ -99,6 +178,7 @@ function decided(asked: Asked[], answers: Answer[]): Result[] {
       place += 1
       return { address, answers: byPlace.get(place) ?? [] }
     })
+    if (call.beginning?.isWritten === false) return 'not ours'
     if (own.some((each) => each.answers.some(({ is_busy: isBusy }) => isBusy))) return 'busy'
     const heldBack = own.flatMap(({ address, answers: found }) =>
       heldBackBy(

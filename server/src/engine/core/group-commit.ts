@@ -58,6 +58,11 @@ export class GroupCommit<Item, Result> {
     })
   }
 
+  /** Whether another commit follows the one that is going on. */
+  get isWanted(): boolean {
+    return this.#waiting.length > 0
+  }
+
   #hasWorkFor(lanes: number): boolean {
     const { lanes: usual = 1, lanesWhenFull = usual, mostItems } = this.#limits
     if (lanes <= usual) return this.#waiting.length > 0

@@ -516,7 +516,7 @@ export const queueCalls = statement(
    FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
 /** Adds a group of begun calls, unless it is empty, and removes those that have ended. For a statement that begins with WITH. */
-const marking = (place: { worker: number; seq: number; calls: number; ended: number }, condition = 'true') => `
+const marking = (place: { worker: number; seq: number; calls: number; ended: number }, condition: string) => `
    ${removing(place)}, marked AS (
      INSERT INTO begun_calls (worker_id, seq, calls)
      SELECT $${place.worker}::text, $${place.seq}::bigint, $${place.calls}::text[]
@@ -539,7 +539,7 @@ export const holdCalls = statement(
 /** Writes down which calls have begun (`engine/runs/begun-calls.ts`). */
 export const markBegun = statement(
   'mark_begun',
-  `WITH ${marking({ worker: 1, seq: 2, calls: 3, ended: 4 }, isListed('$5'))} SELECT FROM marked`,
+  'SELECT mark_begun($1::text, $2::bigint, $3::text[], $4::bigint[], $5::text)',
 )
 export const dropCalls = statement(
   'drop_calls',

@@ -1,17 +1,21 @@
 // What another worker does with the calls of one that died: those it had begun may have arrived, the others have not.
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
+import { hashOfAddress, lockOfHash } from '../../db/core/addresses.ts'
+import type { Beginning } from '../../steps/contract/step-run.ts'
+import { Gate } from '../consent/gate.ts'
 import { listingOf, returnCalls, takenCalls } from '../core/statements.ts'
 import { Presence } from '../queue/presence.ts'
-import { BegunCalls, callName, NotBegun, Renounced } from './begun-calls.ts'
+import { BegunCalls, type BegunGroup, callName, NotBegun, Renounced } from './begun-calls.ts'
 import type { CallKey } from './deliver.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 const log = { warn: () => undefined } as unknown as ConstructorParameters<typeof Presence>[0]['log']
 const unknown = 'The service stopped during the call; whether the message was accepted is unknown'
+type Call = Parameters<BegunCalls['beginningOf']>[0]
 let api: Api
 let ask: Step
 
@@ -34,6 +38,13 @@ async function list(begun: BegunCalls, id: string): Promise<void> {
     [id],
   )
   begun.list({ id, listing: rows[0]?.listing ?? '' })
+}
+
+/** @returns the group it was written down with */
+async function begin(begun: BegunCalls, name: string, call: Call = { holder: begun.holder }): Promise<BegunGroup> {
+  await begun.beginningOf(call, name).begin()
+  if (!call.group) throw new Error('not written down')
+  return call.group
 }
 
 /** As if this worker had taken the calls of these runs and died. @returns once another has noticed */
@@ -78,9 +89,9 @@ test('calls that were not begun are made as if nothing had happened; begun ones 
   expect(vendor.asked).toEqual([])
   const jobs = stories.map((run) => run.jobs[0]._id as string)
   const begun = await notesOf('dead')
-  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }), begun.holder)
+  await begin(begun, callName({ id: jobs[0] ?? '', attempts: 1 }))
   // Of an earlier attempt, which was refused: it says nothing about this one.
-  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }), begun.holder)
+  await begin(begun, callName({ id: jobs[1] ?? '', attempts: 0 }))
   await die('dead', ids)
   await server.database.pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
   await server.drain()
@@ -130,16 +141,16 @@ test('calls begun at the same moment are written down together, and removed when
   const rows = async () =>
     (await server.database.pool.query("SELECT seq::int, calls FROM begun_calls WHERE worker_id = 'tidy' ORDER BY seq"))
       .rows
-  await begun.begin('a 1', begun.holder)
-  const groups = await Promise.all(['b 1', 'c 1'].map((call) => begun.begin(call, begun.holder)))
+  await begin(begun, 'a 1')
+  const groups = await Promise.all(['b 1', 'c 1'].map((call) => begin(begun, call)))
   expect(await rows()).toEqual([
     { seq: 1, calls: ['a 1'] },
     { seq: 2, calls: ['b 1', 'c 1'] },
   ])
   expect(groups[0]).toBe(groups[1])
   for (const group of groups) begun.end(group)
-  for (let other = 0; other < 40; other += 1) begun.end(await begun.begin(`other ${other}`, begun.holder))
-  await begun.begin('last 1', begun.holder)
+  for (let other = 0; other < 40; other += 1) begun.end(await begin(begun, `other ${other}`))
+  await begin(begun, 'last 1')
   const left = (await rows()).map(({ calls }) => calls[0])
   expect(left).toContain('a 1')
   expect(left).toContain('last 1')
@@ -150,25 +161,94 @@ test('calls begun at the same moment are written down together, and removed when
 test('nothing begins while the worker stops, or while it cannot be written down', async () => {
   const begun = await notesOf('stopping')
   begun.stop()
-  await expect(begun.begin('a 1', begun.holder)).rejects.toBeInstanceOf(NotBegun)
+  await expect(begin(begun, 'a 1')).rejects.toBeInstanceOf(NotBegun)
   begun.open()
-  await begun.begin('a 1', begun.holder)
+  await begin(begun, 'a 1')
   const broken = { query: () => Promise.reject(new Error('no such table')) }
   const failing = new BegunCalls(broken as unknown as ConstructorParameters<typeof BegunCalls>[0])
-  await expect(failing.begin('a 1', undefined)).rejects.toMatchObject({ cause: { message: 'no such table' } })
+  await expect(begin(failing, 'a 1', { holder: undefined })).rejects.toMatchObject({
+    cause: { message: 'no such table' },
+  })
 })
 
 test('a worker that was taken for dead begins nothing that it took before', async () => {
   const begun = await notesOf('paused')
   const { holder } = begun
   await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'paused'")
-  await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
+  await expect(begin(begun, 'a 1', { holder: holder })).rejects.toBeInstanceOf(Renounced)
   // It is back. What it is about to begin meanwhile is not begun either.
-  await Promise.all([expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced), list(begun, 'paused')])
-  await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
-  await begun.begin('b 1', begun.holder)
+  await Promise.all([
+    expect(begin(begun, 'a 1', { holder: holder })).rejects.toBeInstanceOf(Renounced),
+    list(begun, 'paused'),
+  ])
+  await expect(begin(begun, 'a 1', { holder: holder })).rejects.toBeInstanceOf(Renounced)
+  await begin(begun, 'b 1')
   const { rows } = await server.database.pool.query("SELECT calls FROM begun_calls WHERE worker_id = 'paused'")
   expect(rows).toEqual([{ calls: ['b 1'] }])
+})
+
+describe('a call to a provider', () => {
+  const sender = {
+    ...{
+      environmentId: 'e',
+      workflowId: 'w',
+      category: null,
+      messageClass: 'transactional' as const,
+      isCritical: false,
+    },
+  }
+  const to = (name: string) => ({ channel: 'email' as const, addresses: [`${name}@example.com`] })
+  const gateOf = (begunCalls: BegunCalls, pool = server.database.pool) =>
+    new Gate({ pool, clock: server.clock, log, begunCalls })
+  const noted = async () => {
+    const { rows } = await server.database.pool.query<{ call: string }>('SELECT unnest(calls) AS call FROM begun_calls')
+    return rows.map(({ call }) => call)
+  }
+
+  test('is written down before its request goes out, with the question whether it may', async () => {
+    const begun = await notesOf('asking')
+    const gate = gateOf(begun)
+    const names = Array.from({ length: 150 }, (_, index) => `mail-${index} 1`)
+    const calls = names.map((): Call => ({ holder: begun.holder }))
+    const passed = await Promise.all(
+      names.map((name, index) => gate.pass(sender, to(name), noted, begun.beginningOf(calls[index] ?? {}, name))),
+    )
+    for (const [index, each] of passed.entries())
+      expect(await ('started' in each ? each.started : [])).toContain(names[index])
+    expect(new Set(calls.map(({ group }) => group)).size).toBe(2)
+    // Whoever adds an entry now waits for nobody.
+    const locks = names.map((name) => lockOfHash(hashOfAddress(`${name}@example.com`)))
+    const areFree = async () => {
+      const text = 'SELECT bool_and(pg_try_advisory_xact_lock(key)) AS are_free FROM unnest($1::bigint[]) AS l (key)'
+      return (await server.database.pool.query<{ are_free: boolean }>(text, [locks])).rows[0]?.are_free
+    }
+    await expect.poll(areFree).toBe(true)
+    // Another request of the same call is not written down again.
+    const again = await gate.pass(sender, to('again'), noted, begun.beginningOf(calls[0] ?? {}, 'again 1'))
+    expect(await ('started' in again ? again.started : ['again 1'])).not.toContain('again 1')
+  })
+
+  test('does not start if it cannot be written down', async () => {
+    const begun = await notesOf('refused')
+    const gate = gateOf(begun)
+    const started: string[] = []
+    const pass = (through: Gate, beginning: Beginning) =>
+      through.pass(sender, to('ada'), async () => started.push('ada'), beginning)
+    begun.stop()
+    await expect(pass(gate, begun.beginningOf({ holder: begun.holder }, 'refused 1'))).rejects.toBeInstanceOf(NotBegun)
+    begun.open()
+    await expect(pass(gate, begun.beginningOf({ holder: undefined }, 'refused 1'))).rejects.toBeInstanceOf(Renounced)
+    const broken = {
+      connect: () => Promise.reject(new Error('no such table')),
+    } as unknown as typeof server.database.pool
+    await expect(
+      pass(gateOf(begun, broken), begun.beginningOf({ holder: begun.holder }, 'refused 1')),
+    ).rejects.toMatchObject({ constructor: NotBegun, cause: { message: 'no such table' } })
+    await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'refused'")
+    await expect(pass(gate, begun.beginningOf({ holder: begun.holder }, 'refused 1'))).rejects.toBeInstanceOf(Renounced)
+    expect(started).toEqual([])
+    expect(await noted()).not.toContain('refused 1')
+  })
 })
 
 test('what another worker has taken since is left to it', async () => {
@@ -181,7 +261,7 @@ test('what another worker has taken since is left to it', async () => {
   await pool.query("UPDATE graphile_worker._private_jobs SET locked_by = 'gone', locked_at = now()")
   // One has begun the first call, another has a job of the queue for the second.
   const next = await notesOf('next')
-  await next.begin(callName({ id: begunJob, attempts: 2 }), next.holder)
+  await begin(next, callName({ id: begunJob, attempts: 2 }))
   const { rows: added } = await pool.query<{ id: string }>("SELECT id FROM graphile_worker.add_job('deliver', $1)", [
     { calls: [keys[1]] },
   ])
@@ -221,7 +301,7 @@ test('a call that was begun is known to be cut off, however many workers die bef
   const { pool } = server.database
   const jobId = (await runOf(api, ids[0] ?? '')).jobs[0]._id as string
   const begun = await notesOf('first')
-  await begun.begin(callName({ id: jobId, attempts: 1 }), begun.holder)
+  await begin(begun, callName({ id: jobId, attempts: 1 }))
   await die('first', ids)
   const state = async () => (await pool.query('SELECT status, attempts, cut_off FROM jobs WHERE id = $1', [jobId])).rows
   const cutOff = [{ status: 'queued', attempts: 1, cut_off: true }]

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { isOutage } from '../../db/core/database.ts'
+import type { Beginning } from '../../steps/contract/step-run.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { markBegun } from '../core/statements.ts'
@@ -33,14 +34,23 @@ export interface Holder {
   listing: string
 }
 
-interface Beginning {
-  call: string
-  holder: Holder | undefined
+/** Calls to be written down by `mark_begun`. */
+interface Marks {
+  /** Its parameters. */
+  values: [worker: string, seq: number, calls: string[], ended: number[], listing: string | null]
+  /** To be called once it has returned true. */
+  written(): void
+}
+
+/** A call that `deliver.ts` or `hands.ts` has taken. */
+interface TakenCall {
+  holder?: Holder | undefined
+  group?: BegunGroup | undefined
 }
 
 export class BegunCalls {
   readonly #pool: pg.Pool
-  readonly #marks: GroupCommit<Beginning, BegunGroup | undefined>
+  readonly #marks: GroupCommit<CallBeginning, undefined>
   #holder: Holder | undefined
   /** Until a worker runs, a name that nobody looks for. */
   readonly #nobody = randomUUID()
@@ -79,17 +89,48 @@ export class BegunCalls {
     this.#isStopping = true
   }
 
-  /** Written down when this resolves; the request may go out. */
-  async begin(call: string, holder: Holder | undefined): Promise<BegunGroup> {
-    if (this.#isStopping && holder === this.#holder) throw new NotBegun()
-    let group: BegunGroup | undefined
+  /** @param name see `callName` */
+  beginningOf(call: TakenCall, name: string): CallBeginning {
+    return new CallBeginning(this, call, name)
+  }
+
+  /** With a statement of its own. Rejects if the request must not go out now. */
+  async begin(beginning: CallBeginning): Promise<void> {
+    this.check(beginning)
     try {
-      group = await untilReachable(() => this.#marks.add({ call, holder }))
+      await untilReachable(() => this.#marks.add(beginning))
     } catch (cause) {
-      throw new NotBegun({ cause })
+      throw this.refusal(cause)
     }
-    if (!group) throw new Renounced()
-    return group
+    if (!beginning.isWritten) throw this.refusal()
+  }
+
+  /** Throws if this call must not begin. */
+  check(beginning: Beginning): void {
+    if (beginning.isWritten || !(beginning instanceof CallBeginning)) return
+    if (beginning.call.holder !== this.#holder) throw new Renounced()
+    if (this.#isStopping) throw new NotBegun()
+  }
+
+  /** Why a call does not begin: it could not be written down for this reason, or without one, others have it. */
+  refusal(cause?: unknown): Error {
+    return cause === undefined ? new Renounced() : new NotBegun({ cause })
+  }
+
+  /** For a statement that writes down those of these calls that are not yet; undefined if there are none. */
+  marksFor(beginnings: Beginning[]): Marks | undefined {
+    const holder = this.#holder
+    const own = beginnings.filter(
+      (each): each is CallBeginning => each instanceof CallBeginning && !each.isWritten && each.call.holder === holder,
+    )
+    if (own.length === 0) return undefined
+    const { group, ended } = this.#newGroup(own.length)
+    return {
+      values: [this.#worker, group.seq, own.map(({ name }) => name), ended, holder?.listing ?? null],
+      written: () => {
+        for (const { call } of own) call.group = group
+      },
+    }
   }
 
   /**
@@ -131,15 +172,36 @@ export class BegunCalls {
     return this.#holder?.id ?? this.#nobody
   }
 
-  /** @returns undefined for calls that belong to others */
-  async #mark(beginnings: Beginning[]): Promise<Array<BegunGroup | undefined>> {
-    const current = this.#holder
-    const calls = beginnings.filter(({ holder }) => holder === current).map(({ call }) => call)
-    if (calls.length === 0) return beginnings.map(() => undefined)
-    const { group, ended } = this.#newGroup(calls.length)
-    const values = [this.#worker, group.seq, calls, ended, current?.listing ?? null]
-    const { rowCount } = await this.#pool.query({ ...markBegun, values })
-    return beginnings.map(({ holder }) => (rowCount === 0 || holder !== current ? undefined : group))
+  async #mark(beginnings: CallBeginning[]): Promise<undefined[]> {
+    const marks = this.marksFor(beginnings)
+    if (marks) {
+      const { rows } = await this.#pool.query<{ mark_begun: boolean }>({ ...markBegun, values: marks.values })
+      if (rows[0]?.mark_begun) marks.written()
+    }
+    return beginnings.map(() => undefined)
+  }
+}
+
+class CallBeginning implements Beginning {
+  readonly call: TakenCall
+  readonly name: string
+  readonly #begunCalls: BegunCalls
+  #writing: Promise<void> | undefined
+
+  constructor(begunCalls: BegunCalls, call: TakenCall, name: string) {
+    this.#begunCalls = begunCalls
+    this.call = call
+    this.name = name
+  }
+
+  get isWritten(): boolean {
+    return this.call.group !== undefined
+  }
+
+  async begin(): Promise<void> {
+    if (this.isWritten) return
+    this.#writing ??= this.#begunCalls.begin(this)
+    await this.#writing
   }
 }
 

@@ -238,15 +238,8 @@ export class Deliveries {
   async #call(call: Taken): Promise<CallResult> {
     const { clock, log, memory, begunCalls } = this.#parts
     const { run, job, isRepeated } = call
-    let beginning: Promise<void> | undefined
-    const writeDown = async () => {
-      call.group ??= await begunCalls.begin(callName(job), call.holder)
-    }
-    const begin = () => {
-      beginning ??= writeDown()
-      return beginning
-    }
-    const of: StepRun = { isRepeated, begin, ...stepRunOf(run, job, clock.now()) }
+    const beginning = begunCalls.beginningOf(call, callName(job))
+    const of: StepRun = { isRepeated, beginning, ...stepRunOf(run, job, clock.now()) }
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment no longer exists.')

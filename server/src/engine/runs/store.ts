@@ -26,7 +26,7 @@ import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
 /** Calls that one queue job makes in parallel. */
-const callsPerJob = 10
+const callsPerJob = 32
 /** Timers farther ahead are queued when they come near (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
 const soonMs = 120_000
 const slotMs = 100

@@ -83,6 +83,13 @@ export interface EnvironmentFacts {
   webhooks: ReadonlySet<EventType>
 }
 
+/** Shows after a crash that the request of a call may have gone out. */
+export interface Beginning {
+  readonly isWritten: boolean
+  /** Resolves once it is written down; rejects if the request must not go out now. */
+  begin(): Promise<void>
+}
+
 export interface StepRun {
   now: Date
   run: RunFacts
@@ -94,8 +101,8 @@ export interface StepRun {
   providerData?: Record<string, Record<string, unknown>>
   /** The last attempt began and its end is unknown: it may have succeeded. */
   isRepeated?: boolean
-  /** To be awaited before the first request that must not be repeated unnoticed. Rejects if it must not go out now. */
-  begin?(): Promise<void>
+  /** To be written down before the first request that must not be repeated unnoticed. */
+  beginning?: Beginning
   job: JobFacts
 }
 

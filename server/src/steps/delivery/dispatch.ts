@@ -175,6 +175,13 @@ const isSameWait = (before: Progress | undefined, after: Progress | undefined): 
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
 /** Nothing was sent, because of these entries of the suppression list. */
+/** The call was not made, as its beginning could not be written down. */
+class NotStarted extends Error {
+  constructor(options: { cause: unknown }) {
+    super('The call was not started.', options)
+  }
+}
+
 interface Withheld {
   heldBack: HeldBack[]
   /** Whether other recipients are left. */
@@ -287,12 +294,6 @@ class Attempt {
     const { circuits } = this.#tools
     const pass = await circuits.enter(this.#keyOf(integration))
     if (!pass.admitted) return this.#refused(pass)
-    try {
-      await this.#of.begin?.()
-    } catch (error) {
-      pass.release()
-      throw error
-    }
     const { progress } = this
     const before = { calls: progress.calls, callsHere: progress.callsHere, tried: [...progress.tried] }
     progress.calls += 1
@@ -321,6 +322,10 @@ class Attempt {
       if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))
       return false
     } catch (error) {
+      if (error instanceof NotStarted) {
+        pass.release()
+        throw error.cause
+      }
       if (!(error instanceof DeliveryError)) {
         pass.release()
         count('internal')
@@ -345,12 +350,20 @@ class Attempt {
     const message = withoutRecipients(whole, this.#heldBack)
     if (!message) return { heldBack: [], isLeft: false }
     let heldBack: HeldBack[] | undefined
+    let notStarted: NotStarted | undefined
     const opened = {
       sandbox: sandboxFor(this.#of, this.#tools),
       isDevelopment: this.#of.run.environment.type === 'dev',
       storesContent: this.#tools.storesContent,
       start: async <T>(request: () => Promise<T>): Promise<T> => {
-        const passed = await this.#tools.gate.pass(senderOf(this.#of), recipientsOf(message), request)
+        const { beginning } = this.#of
+        const sender = senderOf(this.#of)
+        const passed = await this.#tools.gate
+          .pass(sender, recipientsOf(message), request, beginning)
+          .catch((cause: unknown) => {
+            if (beginning && !beginning.isWritten) notStarted = new NotStarted({ cause })
+            throw cause
+          })
         if ('started' in passed) return passed.started
         heldBack = passed.heldBack
         throw new DeliveryError('held_back')
@@ -361,6 +374,8 @@ class Attempt {
       const { providerMessageId: id, ...more } = await delivery.send(provider, opened, message)
       return { id, ...more }
     } catch (error) {
+      // A provider may have made it a failure of its own.
+      if (notStarted) throw notStarted
       if (heldBack === undefined) throw error
       for (const { address } of heldBack) this.#heldBack.add(address)
       return { heldBack, isLeft: withoutRecipients(message, this.#heldBack) !== undefined }

@@ -60,7 +60,7 @@ export const httpRequest: StepKind = {
           ...{ 'idempotency-key': of.job.id, ...request.headers },
           [`${brand}-attempt`]: String(tries + 1),
         }
-      await of.begin?.()
+      await of.beginning?.begin()
       const answer = await callAddress(http, request, values)
       // The answer may repeat what we sent, and everybody in the organization can read it.
       const { secretValues } = run.environment
