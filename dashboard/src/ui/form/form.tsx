@@ -6,7 +6,7 @@ import { ApiError } from '../../api/client.ts'
 import { Button, type ButtonProps } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
 import { useConfirm } from '../frame/dialog.tsx'
-import { plainErrors } from './plain-words.ts'
+import { inSentences, plainErrors } from './plain-words.ts'
 
 interface FormOptions<Values, Output> {
   initial: Values
@@ -175,7 +175,7 @@ export function FieldFrame(props: FieldFrameProps) {
   const id = useId()
   const { isTouched, onBlur } = useTouched(isEmpty)
   const isWrong = errors.length > 0 && isTouched
-  const note = errors.length > 0 ? errors.join(' ') : hint
+  const note = errors.length > 0 ? inSentences(errors) : hint
   const control = children({
     id,
     'aria-invalid': isWrong || undefined,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { plainErrors, plainWords } from './plain-words.ts'
+import { inSentences, plainErrors, plainWords } from './plain-words.ts'
 
 test.each([
   ['name should not be empty', 'Fill this in.'],
@@ -27,4 +27,11 @@ test('no sentence of the validator reaches a person as it is', () => {
   expect(sentences.length).toBeGreaterThan(10)
   const raw = sentences.filter((text) => /must|should|conforming/.test(plainWords(`name ${text}`, 'name', 'Name')))
   expect(raw).toEqual([])
+})
+
+test('several errors of a field are sentences of their own', () => {
+  expect(inSentences(['must be a number'])).toBe('must be a number')
+  expect(inSentences(['Use at least 1.', 'unit is not known', 'Really?'])).toBe(
+    'Use at least 1. unit is not known. Really?',
+  )
 })

@@ -45,3 +45,7 @@ export function plainErrors(messages: readonly string[], name: string, label: st
   const all = [...new Set(messages.map((message) => plainWords(message, name, label)))]
   return all.includes('Fill this in.') ? ['Fill this in.'] : all
 }
+
+/** Several errors of one field, each ended by a full stop; a single one stays as it is. */
+export const inSentences = (errors: readonly string[]): string =>
+  errors.length === 1 ? (errors[0] ?? '') : errors.map((error) => error.replace(/(?<![.!?])$/, '.')).join(' ')

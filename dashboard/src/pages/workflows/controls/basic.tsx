@@ -139,6 +139,14 @@ export function SwitchControl(props: ControlProps & { value: unknown; onValue: (
   )
 }
 
+/** A switch for one of the step's values. */
+export function FieldSwitch({ field, ...text }: { field: SchemaField; label: string; hint: string }) {
+  const { values, set } = useStep()
+  return (
+    <SwitchControl path={field.name} value={values[field.name]} onValue={(on) => set({ [field.name]: on })} {...text} />
+  )
+}
+
 interface JsonControlProps extends ControlProps {
   value: unknown
   /** Called with valid JSON; undefined for an empty field. */

@@ -4,7 +4,7 @@ import { Button } from '../../../ui/base/button.tsx'
 import { Segments } from '../../../ui/frame/tabs.tsx'
 import type { SchemaField } from '../draft/schema-fields.ts'
 import { issuesAt, objectOf, textOf, useStep } from '../draft/step-context.ts'
-import { ChoiceControl, JsonControl, NumberControl, SwitchControl, TextControl } from './basic.tsx'
+import { ChoiceControl, FieldSwitch, JsonControl, NumberControl, TextControl } from './basic.tsx'
 
 interface OfField {
   field: SchemaField
@@ -170,44 +170,25 @@ export function AnswerSchemaControl({ field }: OfField) {
   )
 }
 
-export function EnforceControl({ field }: OfField) {
-  const { values, set } = useStep()
-  return (
-    <SwitchControl
-      path={field.name}
-      label="Refuse other responses"
-      hint="A response that does not match the schema is a failure."
-      value={values[field.name]}
-      onValue={(on) => set({ [field.name]: on })}
-    />
-  )
-}
+export const EnforceControl = ({ field }: OfField) => (
+  <FieldSwitch
+    field={field}
+    label="Refuse other responses"
+    hint="A response that does not match the schema is a failure."
+  />
+)
 
-export function RetryControl({ field }: OfField) {
-  const { values, set } = useStep()
-  return (
-    <SwitchControl
-      path={field.name}
-      label="Try again when it fails"
-      hint="Up to three times, with the same Idempotency-Key: after no answer, 408, 425, 429 or 5xx."
-      value={values[field.name]}
-      onValue={(on) => set({ [field.name]: on })}
-    />
-  )
-}
+export const RetryControl = ({ field }: OfField) => (
+  <FieldSwitch
+    field={field}
+    label="Try again when it fails"
+    hint="Up to three times, with the same Idempotency-Key: after no answer, 408, 425, 429 or 5xx."
+  />
+)
 
-export function ContinueControl({ field }: OfField) {
-  const { values, set } = useStep()
-  return (
-    <SwitchControl
-      path={field.name}
-      label="Continue when it fails"
-      hint="Otherwise the run ends here."
-      value={values[field.name]}
-      onValue={(on) => set({ [field.name]: on })}
-    />
-  )
-}
+export const ContinueControl = ({ field }: OfField) => (
+  <FieldSwitch field={field} label="Continue when it fails" hint="Otherwise the run ends here." />
+)
 
 export function TimeoutControl({ field }: OfField) {
   const { values, set } = useStep()

@@ -4,7 +4,7 @@ import { type ComponentType, Fragment } from 'react'
 import type { WorkflowStep } from '../../../api/workflows.ts'
 import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
 import { useStep } from '../draft/step-context.ts'
-import { SchemaControl, SwitchControl } from './basic.tsx'
+import { FieldSwitch, SchemaControl } from './basic.tsx'
 import { ConditionControl } from './condition.tsx'
 import { Fold } from './fold.tsx'
 import {
@@ -110,14 +110,11 @@ const controls: Record<string, Entry> = {
 const order = Object.keys(controls)
 
 function SanitizationControl({ field }: { field: SchemaField }) {
-  const { values, set } = useStep()
   return (
-    <SwitchControl
-      path={field.name}
+    <FieldSwitch
+      field={field}
       label="Leave HTML as it is"
       hint="Otherwise scripts and unknown tags are removed. Use it only for content you trust."
-      value={values[field.name]}
-      onValue={(on) => set({ [field.name]: on })}
     />
   )
 }
