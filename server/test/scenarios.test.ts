@@ -1,20 +1,31 @@
-// Plays every scenario of the documentation.
+// Plays every scenario of the documentation: simulated, and lived through in an environment whose clock is held.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { live, NotLivable } from '../../scripts/live.mjs'
+import { expectations } from '../src/engine/simulation/expectations.ts'
+import { momentMs } from '../src/engine/simulation/moments.ts'
 import { useServer } from './server.ts'
 
 const server = useServer()
 const folder = new URL('../../docs/scenarios/', import.meta.url)
 
+interface Scenario {
+  startAt: string
+  expect: Array<Record<string, unknown>>
+}
+
 const scenarios = readdirSync(folder)
   .filter((file) => file.endsWith('.scenario.yaml'))
   .flatMap((file) =>
     [...parseAllDocuments(readFileSync(new URL(file, folder), 'utf8'))].map((document) => {
-      const { name, ...body } = document.toJS() as { name: string }
-      return { file, name, body }
+      const { name, ...body } = document.toJS() as { name: string } & Scenario
+      return { file, name, body: body as Scenario }
     }),
   )
+
+/** They need other providers than the sandbox. */
+const onlySimulated = ['failover.scenario.yaml']
 
 test('there is a scenario for everything that takes days', () => {
   expect([...new Set(scenarios.map(({ file }) => file.split('.')[0]))]).toEqual([
@@ -27,4 +38,11 @@ test.each(scenarios)('$file › $name', async ({ body }) => {
   expect(answer.status, answer.text.slice(0, 1_000)).toBe(200)
   expect(answer.body.expectations.filter(({ holds }: { holds: boolean }) => !holds)).toEqual([])
   expect(answer.body.passed).toBe(true)
+})
+
+test.each(scenarios)('$file › $name, lived through', async ({ file, body }) => {
+  const living = live({ url: server.url, key: server.wideApi.key }, { ...body }, { momentMs })
+  if (onlySimulated.includes(file)) return expect(living).rejects.toThrow(NotLivable)
+  const told = expectations(body.expect, await living, momentMs(body.startAt))
+  expect(told.expectations.filter(({ holds }) => !holds)).toEqual([])
 })
