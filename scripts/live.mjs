@@ -254,7 +254,9 @@ class Life {
       case 'workflow': {
         const path = `/v2/workflows/${encodeURIComponent(this.identifier)}`
         if (said.active !== undefined) return this.api.need('PATCH', path, { active: said.active })
-        this.workflow = { name: 'Draft', active: true, ...said.draft, workflowId: this.identifier }
+        const { origin, preferences } = await this.api.need('GET', path)
+        const kept = { origin, preferences: { user: preferences.user, workflow: preferences.default } }
+        this.workflow = { name: 'Draft', active: true, ...kept, ...said.draft, workflowId: this.identifier }
         return this.api.need('PUT', path, this.workflow)
       }
       case 'fault': {
@@ -469,7 +471,10 @@ function windowsOf(/** @type {Members[]} */ runs) {
     run.steps
       .filter(
         (/** @type {Members} */ step) =>
-          step.type === 'digest' && step.beganAt !== null && step.status !== 'merged' && step.beganAt !== step.endedAt,
+          step.type === 'digest' &&
+          step.beganAt !== null &&
+          step.status !== 'merged' &&
+          (step.beganAt !== step.endedAt || step.reason === 'canceled_by_user'),
       )
       .map((/** @type {Members} */ step) => {
         const merged = runs.filter(({ mergedInto }) => mergedInto === run.id).map(({ id }) => id)

@@ -147,5 +147,6 @@ test('nothing is lost or doubled, and the clock never goes back', async () => {
     expect(outcome, `cut at ${at} of ${statements}`).toEqual(expected)
     await Promise.race([victim.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
     await line.close()
+    await new Api(survivor.url, organizationKey, '', '').delete(`/v1/environments/${id}`)
   }
 })
