@@ -230,47 +230,66 @@ test('a wait is canceled, ended early and counted at the time it shows', async (
 })
 
 test('retries and circuits go by it, and chance by its seed', async () => {
+  const circuits = async () => {
+    const { rowCount } = await server.database.pool.query('SELECT FROM held_circuits WHERE open_until IS NOT NULL')
+    return rowCount
+  }
   const attempts = async (seed: number) => {
     const api = await heldApi(server, { now: start, seed })
     await workflow(api, [email()])
     await api.put('/v1/sandbox/faults', { fault: 'server_error', channel: 'email' })
     await trigger(api, { transactionId: 'same' })
     await trigger(api, { transactionId: 'other' })
-    const { attempts: calls } = await api.advance({ by: '30h' })
+    const { attempts: calls } = await api.advance({ by: '40m' })
     const runs = (await api.get('/v1/notifications')).body.data
-    expect(runs.map(({ status }: { status: string }) => status)).toEqual(['error', 'error'])
-    return { calls, ends: runs.map(({ updatedAt }: { updatedAt: string }) => updatedAt) }
+    return { calls, due: runs.map(({ jobs: [mail] }: { jobs: Array<{ dueAt: string }> }) => mail?.dueAt) }
   }
   const first = await attempts(1)
-  expect(first.calls).toBeGreaterThan(6)
+  // Five failures open the circuit, for both messages.
+  expect(first.calls).toBeGreaterThan(5)
+  expect(await circuits()).toBeGreaterThan(0)
   expect(await attempts(1)).toEqual(first)
   expect(await attempts(2)).not.toEqual(first)
 })
 
 test('what is triggered during an advance is taken at the time the clock shows, and finished before it moves on', async () => {
   const api = await heldApi(server, { now: start })
-  await workflow(api, [...Array.from({ length: 30 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
+  await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
   await workflow(api, [delay(1, 'minutes'), inApp], 'other')
   await trigger(api)
   const moving = api.advance({ by: '2d' })
   const others: string[] = []
-  for (let n = 0; n < 10; n += 1) {
-    const second = await api.post('/v1/clock/advance', { by: '0s' })
-    if (second.status === 409) expect(second.body.code).toBe('clock_moving')
-    others.push(await trigger(api, { name: 'other' }))
-  }
+  for (let n = 0; n < 8; n += 1) others.push(await trigger(api, { name: 'other' }))
   await moving
   await api.advance({ by: '1m' })
   const runs = (await api.get('/v1/notifications?limit=50')).body.data
-  for (const run of runs.filter(({ transactionId }: { transactionId: string }) => others.includes(transactionId))) {
-    const [wait] = run.jobs
-    expect(Date.parse(wait.updatedAt) - Date.parse(run.triggeredAt)).toBe(60_000)
+  const own = runs.filter(({ transactionId }: { transactionId: string }) => others.includes(transactionId))
+  expect(own).toHaveLength(8)
+  for (const { jobs, triggeredAt } of own) expect(Date.parse(jobs[0].updatedAt) - Date.parse(triggeredAt)).toBe(60_000)
+})
+
+test('a second advance meanwhile is refused, and a process that died leaves none', async () => {
+  const api = await heldApi(server, { now: start })
+  const other = await server.database.pool.connect()
+  const to = '2026-04-01T00:00:00.000Z'
+  await other.query('UPDATE environments SET clock_target = $2 WHERE id = $1', [api.environmentId, to])
+  expect((await api.get('/v1/clock')).body.advancingTo).toBeNull()
+  await other.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`advance ${api.environmentId}`])
+  expect((await api.get('/v1/clock')).body.advancingTo).toBe(to)
+  for (const second of [
+    await api.post('/v1/clock/advance', { by: '0s' }),
+    await api.put('/v1/clock', { now: start }),
+  ]) {
+    expect(second).toMatchObject({ status: 409, body: { code: 'clock_moving', to } })
+    expect(second.headers.get('retry-after')).toBe('1')
   }
+  other.release(true)
+  expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
 })
 
 test('deleting the environment ends an advance', async () => {
   const api = await heldApi(server, { now: start })
-  await workflow(api, [...Array.from({ length: 60 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
+  await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
   await trigger(api)
   const moving = api.post('/v1/clock/advance', { by: '30d' })
   await new Promise((resolve) => setTimeout(resolve, 50))
