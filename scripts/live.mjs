@@ -62,7 +62,7 @@ class Api {
  */
 export async function live(service, body, { momentMs }) {
   const root = new Api(service)
-  const { name: identifier, workflow } = await workflowOf(root, body)
+  const { name: identifier, workflow, isStored } = await workflowOf(root, body)
   const people = await peopleOf(root, body)
   refuseUnlivable(body, workflow)
   const startAt = momentMs(String(body.startAt ?? new Date().toISOString()))
@@ -74,7 +74,9 @@ export async function live(service, body, { momentMs }) {
   try {
     const [{ key }] = environment.apiKeys
     const life = new Life(new Api({ url: service.url, key }), { body, identifier, startAt, momentMs })
-    await life.prepare(workflow, people)
+    if (isStored) await publish(root, environment._id, identifier)
+    else await life.make(workflow)
+    await life.prepare(people)
     return await life.live()
   } finally {
     await root.ask('DELETE', `/v1/environments/${environment._id}`, undefined)
@@ -86,19 +88,16 @@ async function workflowOf(/** @type {Api} */ root, /** @type {Members} */ { work
   const { workflowId, draft, version } = workflow ?? {}
   if (version !== undefined) throw new NotLivable('an earlier version of a workflow can only be simulated')
   const name = workflowId ?? draft?.workflowId ?? 'draft'
-  if (draft) return { name, workflow: { name: 'Draft', active: true, ...draft, workflowId: name } }
-  const stored = await root.need('GET', `/v2/workflows/${encodeURIComponent(name)}`)
-  const { steps, tags, description, payloadSchema, validatePayload, preferences, severity } = stored
-  return {
-    name,
-    workflow: {
-      ...{ name: stored.name, workflowId: name, active: stored.active, description, tags, severity },
-      ...{ payloadSchema, validatePayload, preferences: { user: preferences?.user, workflow: preferences?.default } },
-      steps: steps.map((/** @type {Members} */ step) => ({
-        ...{ name: step.name, stepId: step.stepId, type: step.type, controlValues: step.controls?.values ?? {} },
-      })),
-    },
-  }
+  if (draft) return { name, workflow: { name: 'Draft', active: true, ...draft, workflowId: name }, isStored: false }
+  const { steps } = await root.need('GET', `/v2/workflows/${encodeURIComponent(name)}`)
+  return { name, workflow: { steps }, isStored: true }
+}
+
+/** As it is in the environment of the key, with its layouts and texts. */
+async function publish(/** @type {Api} */ root, /** @type {string} */ target, /** @type {string} */ workflowId) {
+  const { _id: sourceEnvironmentId } = await root.need('GET', '/v1/environments/me')
+  const resources = [{ resourceType: 'workflow', resourceId: workflowId }]
+  await root.need('POST', `/v2/environments/${target}/publish`, { sourceEnvironmentId, resources })
 }
 
 /** Everybody whom the scenario invents. Who is stored elsewhere can only be simulated. */
@@ -155,16 +154,17 @@ class Life {
     this.faults = new Map()
     /** Steps that ended, as the advances told. @type {Members[]} */
     this.events = []
-    this.workflow = {}
   }
 
-  async prepare(/** @type {Members} */ workflow, /** @type {Members[]} */ people) {
-    this.workflow = workflow
+  async make(/** @type {Members} */ workflow) {
+    await this.api.need('POST', '/v2/workflows', workflow)
+  }
+
+  async prepare(/** @type {Members[]} */ people) {
     for (const { preferences, ...fields } of people) {
       await this.api.need('POST', '/v1/subscribers', fields)
       if (preferences) await this.#choose(fields.subscriberId, preferences)
     }
-    await this.api.need('POST', '/v2/workflows', workflow)
     for (const { preferences, subscriberId } of people)
       for (const [workflowId, { channels }] of Object.entries(preferences?.workflows ?? {}))
         await this.#prefer(subscriberId, { workflowId, channels })
@@ -256,8 +256,8 @@ class Life {
         if (said.active !== undefined) return this.api.need('PATCH', path, { active: said.active })
         const { origin, preferences } = await this.api.need('GET', path)
         const kept = { origin, preferences: { user: preferences.user, workflow: preferences.default } }
-        this.workflow = { name: 'Draft', active: true, ...kept, ...said.draft, workflowId: this.identifier }
-        return this.api.need('PUT', path, this.workflow)
+        const changed = { name: 'Draft', active: true, ...kept, ...said.draft, workflowId: this.identifier }
+        return this.api.need('PUT', path, changed)
       }
       case 'fault': {
         const { fault, channel, count, retryAfterSeconds } = said

@@ -40,6 +40,32 @@ test.each(scenarios)('$file › $name', async ({ body }) => {
   expect(answer.body.passed).toBe(true)
 })
 
+test('a stored workflow is lived through as it is, with its layout', async () => {
+  const { api } = server
+  const layout = { name: 'Frame', layoutId: 'frame' }
+  expect((await api.post('/v2/layouts', layout)).status).toBe(201)
+  const body = '<html><body>In a frame: {{content}}</body></html>'
+  const framed = await api.put('/v2/layouts/frame', {
+    name: 'Frame',
+    controlValues: { email: { body, editorType: 'html' } },
+  })
+  expect(framed, framed.text).toMatchObject({ status: 200 })
+  const mail = { subject: 'Hello', body: 'Hello', layoutId: 'frame' }
+  const steps = [{ name: 'Mail', stepId: 'mail', type: 'email', controlValues: mail }]
+  const made = await api.post('/v2/workflows', { name: 'Framed', workflowId: 'framed', active: true, steps })
+  expect(made, made.text).toMatchObject({ status: 201 })
+  const lived = await live(
+    { url: server.url, key: server.wideApi.key },
+    {
+      ...{ workflow: { workflowId: 'framed' }, startAt: '2026-05-01T10:00:00Z' },
+      subscribers: [{ subscriberId: 'ada', email: 'ada@example.com' }],
+      inputs: [{ at: '+0s', type: 'trigger', to: 'ada' }],
+    },
+    { momentMs },
+  )
+  expect(lived.messages).toMatchObject([{ status: 'sent', html: expect.stringContaining('In a frame') }])
+})
+
 test.each(scenarios)('$file › $name, lived through', async ({ file, body }) => {
   const living = live({ url: server.url, key: server.wideApi.key }, { ...body }, { momentMs })
   if (onlySimulated.includes(file)) return expect(living).rejects.toThrow(NotLivable)
