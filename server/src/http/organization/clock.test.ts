@@ -1,9 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
 import { signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
-const server = useServer()
+const server = useServer({ allowLoopbackInDevelopment: true })
 const start = '2026-03-28T19:00:00.000Z'
 
 const email = (values: object = {}) => ({
@@ -285,6 +287,41 @@ test('a second advance meanwhile is refused, and a process that died leaves none
   }
   other.release(true)
   expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
+})
+
+test('others are called as in Development, and webhooks are sent by the real time with the held one in them', async () => {
+  const api = await heldApi(server, { now: start })
+  const called: string[] = []
+  const other = createServer((request, response) => {
+    called.push(`${request.method} ${request.url}`)
+    response.setHeader('content-type', 'application/json').end('{"level": 3}')
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const ask = {
+    name: 'Ask',
+    stepId: 'ask',
+    type: 'http_request',
+    controlValues: { method: 'GET', url: `${url}/level` },
+  }
+  await workflow(api, [delay(1), ask, { ...inApp, controlValues: { body: 'Level {{steps.ask.level}}' } }])
+  expect((await api.post('/v2/webhooks/endpoints', { url: `${url}/hook`, eventTypes: ['message.sent'] })).status).toBe(
+    201,
+  )
+  await trigger(api)
+  await api.advance({ by: '2h' })
+  expect(called).toEqual(['GET /level'])
+  const at = '2026-03-28T20:00:00.000Z'
+  expect((await api.get('/v1/messages')).body.data).toMatchObject([{ content: 'Level 3', createdAt: at }])
+  const { rows } = await server.database.pool.query(
+    "SELECT created_at, object ->> 'created_at' AS told FROM webhook_events WHERE environment_id = $1",
+    [api.environmentId],
+  )
+  expect(rows.map(({ told }) => new Date(told).toISOString())).toEqual([at])
+  expect(rows.map(({ created_at }) => created_at)).toEqual([server.clock.now()])
+  await server.drain()
+  expect(called).toEqual(['GET /level', 'POST /hook'])
+  other.close()
 })
 
 test('deleting the environment ends an advance', async () => {
