@@ -64,6 +64,7 @@ test('a stored workflow is lived through as it is, with its layout', async () =>
     { momentMs },
   )
   expect(lived.messages).toMatchObject([{ status: 'sent', html: expect.stringContaining('In a frame') }])
+  expect(lived.triggers).toMatchObject([{ at: '2026-05-01T10:00:00.000Z', status: 'processed', runs: 1 }])
 })
 
 test.each(scenarios)('$file › $name, lived through', async ({ file, body }) => {

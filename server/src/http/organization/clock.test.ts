@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
 import { signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -193,6 +193,15 @@ test('the real time passes it by: nothing is woken, forgotten or purged by it', 
   expect((await api.get('/v1/notifications')).body.data).toHaveLength(2)
 })
 
+test('what is published into it has its time', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(server.api, [inApp], 'published')
+  const body = { sourceEnvironmentId: server.api.environmentId }
+  const told = await server.wideApi.post(`/v2/environments/${api.environmentId}/publish`, body)
+  expect(told, told.text).toMatchObject({ status: 200 })
+  expect((await api.get('/v2/workflows/published')).body).toMatchObject({ createdAt: start, updatedAt: start })
+})
+
 test('the inbox goes by it: reading, pressing and snoozing', async () => {
   const api = await heldApi(server, { now: start })
   await workflow(api, [inApp])
@@ -268,6 +277,24 @@ test('what is triggered during an advance is taken at the time the clock shows, 
   const own = runs.filter(({ transactionId }: { transactionId: string }) => others.includes(transactionId))
   expect(own).toHaveLength(8)
   for (const { jobs, triggeredAt } of own) expect(Date.parse(jobs[0].updatedAt) - Date.parse(triggeredAt)).toBe(60_000)
+})
+
+test('a clock does not move before a request at its time is answered', async () => {
+  const api = await heldApi(server, { now: start })
+  const acting = await server.database.pool.connect()
+  await acting.query('BEGIN')
+  await acting.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [`act ${api.environmentId}`])
+  const moving = api.advance({ by: '1h' })
+  await vi.waitUntil(async () => {
+    const { rows } = await server.database.pool.query(
+      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+    )
+    return rows.length > 0
+  })
+  expect((await api.get('/v1/clock')).body.now).toBe(start)
+  await acting.query('COMMIT')
+  acting.release()
+  expect((await moving).now).toBe('2026-03-28T20:00:00.000Z')
 })
 
 test('a second advance meanwhile is refused, and a process that died leaves none', async () => {
