@@ -1,6 +1,7 @@
 // Creates organizations and environments, with an API key, the built-in integrations, a layout and a workflow group.
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
+import { HeldMoment } from '../core/held-clock.ts'
 import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
 import { hasPrimary } from '../core/integration-facts.ts'
 import type { Secrets } from '../core/secrets.ts'
@@ -19,6 +20,9 @@ export interface NewEnvironment {
 }
 
 interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
+  /** Where the clock is held: what it shows. */
+  clock_now?: Date | undefined
+  clock_seed?: number | undefined
   /** A fixed id, for the hidden environment. */
   id?: string
   userId: string
@@ -90,6 +94,18 @@ export async function lockOrganization(tx: Tx, organizationId: string): Promise<
 /** The same for the limits of one environment. */
 export async function lockEnvironment(tx: Tx, environmentId: string): Promise<void> {
   await tx.selectFrom('environments').select('id').where('id', '=', environmentId).forNoKeyUpdate().execute()
+}
+
+/** The time in an environment: the real one, or what a held clock shows, which then stands until the transaction ends. */
+export async function timeIn(tx: Tx, environmentId: string, real: Date): Promise<Date> {
+  const row = await tx
+    .selectFrom('environments')
+    .select('clock_now')
+    .where('id', '=', environmentId)
+    .where('clock_now', 'is not', null)
+    .forShare()
+    .executeTakeFirst()
+  return row?.clock_now ? new HeldMoment(row.clock_now, real) : real
 }
 
 /** An organization with its two system environments, Development and Production. */

@@ -1,6 +1,7 @@
 // Compares two environments of an organization, and publishes one into the other.
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
+import { timeIn } from '../../db/queries/environments.ts'
 import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
 import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
 import { findLacks } from '../../engine/authoring/publish-lacks.ts'
@@ -158,12 +159,15 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
       const { author, message } = authorOf(request)
       const occasion = {
-        ...{ userId: request.environment.userId, now: clock.now() },
+        ...{ userId: request.environment.userId },
         ...{ isAutomation: request.key !== undefined, author, message },
       }
       const outcomes = dryRun
         ? await tryPublish(db, route, options)
-        : await db.transaction().execute((tx) => publish(tx, route, options, occasion))
+        : await db.transaction().execute(async (tx) => {
+            const now = await timeIn(tx, route.targetId, clock.now())
+            return publish(tx, route, options, { ...occasion, now })
+          })
       const reported = report(outcomes, { dryRun })
       request.acted = !dryRun && { from: await nameOf(db, route.sourceId), ...done(reported) }
       return reported

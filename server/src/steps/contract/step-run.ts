@@ -81,6 +81,8 @@ export interface EnvironmentFacts {
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */
   webhooks: ReadonlySet<EventType>
+  /** Set where the clock is held. */
+  clock?: { seed: number } | undefined
 }
 
 /** Shows after a crash that the request of a call may have gone out. */
