@@ -120,6 +120,14 @@ function WaitingLine({ impacts, environmentId, canCancel, onCanceled }: ImpactVi
     done: (count) => `${counted(count, 'trigger')} canceled`,
     onDone: onCanceled,
   })
+  const askAndCancel = async () => {
+    const isSure = await ask({
+      title: `Cancel ${counted(runs, 'waiting run')}?`,
+      body: 'Their messages are not sent, and they cannot be resumed. Nothing else is changed.',
+      confirm: `Cancel ${counted(runs, 'run')}`,
+    })
+    if (isSure) cancel.mutate()
+  }
   if (runs === 0) return 'No run waits.'
   const steps = impacts.flatMap(({ waiting }) => waiting.steps)
   const at = (change: string) =>
@@ -136,17 +144,7 @@ function WaitingLine({ impacts, environmentId, canCancel, onCanceled }: ImpactVi
         {runs === 1 ? 'it' : 'they'} began{where}.
       </span>
       {canCancel && !cancel.isPending && (
-        <Button
-          size="sm"
-          onClick={async () => {
-            const isSure = await ask({
-              title: `Cancel ${counted(runs, 'waiting run')}?`,
-              body: 'Their messages are not sent, and they cannot be resumed. Nothing else is changed.',
-              confirm: `Cancel ${counted(runs, 'run')}`,
-            })
-            if (isSure) cancel.mutate()
-          }}
-        >
+        <Button size="sm" onClick={() => void askAndCancel()}>
           Cancel {runs === 1 ? 'it' : 'them'}
         </Button>
       )}

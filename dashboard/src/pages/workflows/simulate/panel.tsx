@@ -85,7 +85,7 @@ export function SimulatePanel({ workflow, draft, isDirty, mayEdit, data, onClose
       (person) => {
         if (!isTouched.current) setScenario((before) => startScenario(person, payloadOf(before), before.startAt))
       },
-      (error: Error) => toast.error(error.message),
+      (error: unknown) => toast.error((error as Error).message),
     )
   }, [subscriberId])
   const change = (work: (before: Scenario) => Scenario) => {

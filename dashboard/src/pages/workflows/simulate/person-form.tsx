@@ -48,7 +48,7 @@ export function PersonForm({ person, canRemove, onChange, onRemove, onDone }: Pe
             placeholder={`${person.firstName} (invented)`}
             value={person.isStored ? person.subscriberId : undefined}
             onValue={(subscriberId) =>
-              void storedPerson(subscriberId).then(onChange, (error: Error) => toast.error(error.message))
+              void storedPerson(subscriberId).then(onChange, (error: unknown) => toast.error((error as Error).message))
             }
           />
         )}
