@@ -57,7 +57,7 @@ export const rooms = {
   'http/inbox': ['http/activity', 'http/integrations', 'http/subscribers', 'http/workflows', 'http/edge'],
   'http/activity': ['http/triggers', 'http/subscribers', 'http/workflows', 'http/edge'],
   'http/integrations': ['http/workflows', 'http/edge'],
-  'http/simulate': ['http/triggers', 'http/subscribers', 'http/workflows', 'http/edge'],
+  'http/simulate': ['http/triggers', 'http/subscribers', 'http/workflows', 'http/organization', 'http/edge'],
   'http/content': ['http/workflows', 'http/edge'],
   'http/definitions': ['http/content', 'http/workflows', 'http/edge'],
   'http/triggers': ['http/workflows', 'http/edge'],
@@ -133,7 +133,10 @@ export default {
       severity: 'error',
       from: {
         path: [room('steps'), room('engine/simulation'), ...decided.map(file)],
-        pathNot: [tests, file('engine/simulation/snapshot'), file('engine/simulation/explain-reads')],
+        pathNot: [
+          tests,
+          ...['snapshot', 'explain-reads', 'impact-reads'].map((name) => file(`engine/simulation/${name}`)),
+        ],
       },
       to: { path: ['^server/src/db/', 'node_modules/pg/'], pathNot: [room('db/queries'), ...pureOfDb.map(file)] },
     },

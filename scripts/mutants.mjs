@@ -15,19 +15,20 @@ import { engine } from './mutants/engine.mjs'
 import { http } from './mutants/http.mjs'
 import { kinds } from './mutants/kinds.mjs'
 import { providers } from './mutants/providers.mjs'
+import { scenarios } from './mutants/scenarios.mjs'
 
 /**
- * @typedef {{ breaks: string, from: string, to: string, tests?: string[], build?: boolean }} Planted `from` occurs once in its
- *   file. `tests` run as well as those near the file. `build` rebuilds what browsers load.
+ * @typedef {{ breaks: string, from: string, to: string, tests?: string[], alone?: boolean, build?: boolean }} Planted `from` occurs
+ *   once in its file. `tests` run as well as those near the file, or `alone`. `build` rebuilds what browsers load.
  * @typedef {Planted & { id: number, area: string, file: string }} Fault
  * @typedef {{ fault: Fault, verdict: 'caught' | 'survived' | 'invalid', note: string }} Result
  */
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 /** @type {Record<string, Record<string, Planted[]>>} */
-const areas = { auth, engine, delivery, kinds, http, providers, browser, db }
+const areas = { auth, engine, delivery, kinds, http, providers, browser, db, scenarios }
 /** A fault that survives here may lose a message or let a stranger in. */
-const mustCatch = ['auth', 'engine', 'delivery']
+const mustCatch = ['auth', 'engine', 'delivery', 'scenarios']
 const leastShare = 0.9
 const lanes = 2
 
@@ -142,7 +143,8 @@ async function runLane(/** @type {string} */ name) {
 }
 
 /** The test beside the file, those in its folder that import it, and those the fault names. */
-function testsNear(/** @type {Fault} */ { file, tests = [] }) {
+function testsNear(/** @type {Fault} */ { file, tests = [], alone = false }) {
+  if (alone) return tests
   const folder = path.dirname(file)
   const own = file.replace(/\.tsx?$/, '.test.ts')
   const near = readdirSync(path.join(root, folder))

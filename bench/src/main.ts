@@ -29,6 +29,7 @@ import { benchLists } from './suites/lists.ts'
 import { benchOverload } from './suites/overload.ts'
 import { benchRendering } from './suites/rendering.ts'
 import { benchScale } from './suites/scale.ts'
+import { benchSimulating } from './suites/simulating.ts'
 import { benchSmtp } from './suites/smtp.ts'
 import { benchSoak } from './suites/soak.ts'
 import { benchStart } from './suites/start.ts'
@@ -51,6 +52,7 @@ const suites: Record<string, Suite> = {
   inbox: benchInbox,
   lists: benchLists,
   overload: benchOverload,
+  simulating: benchSimulating,
   idle: benchIdle,
   soak: benchSoak,
 }

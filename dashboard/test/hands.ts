@@ -27,4 +27,10 @@ export const saved = (page: Page): Promise<void> =>
     .first()
     .waitFor()
 
+/** Saves in Production, where the impact is shown first. */
+export async function saveChanges(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('dialog', { name: 'Save changes' }).getByRole('button', { name: 'Save', exact: true }).click()
+}
+
 export const row = (page: Page, name: string): Locator => page.getByRole('row').filter({ hasText: name })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { signInAs } from '../../server/test/people.ts'
 import type { Api } from '../../server/test/server.ts'
 import { axeViolations, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
-import { addStep, saved } from './hands.ts'
+import { addStep, saveChanges, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
 
@@ -189,7 +189,7 @@ describe('two people in one workflow', () => {
     await ada.getByText('Somebody changed the name; both kept.').waitFor()
     // Taken over, and still not saved.
     expect((await emailIn(api)).subject).toBe('News')
-    await ada.getByRole('button', { name: 'Save changes' }).click()
+    await saveChanges(ada)
     await expect.poll(async () => (await emailIn(api)).subject).toBe('Subject by Ada')
     expect((await storedIn(api)).name).toBe('Newsletter')
   })
@@ -217,7 +217,7 @@ describe('two people in one workflow', () => {
     await replace(([email]) => [
       { ...email, controlValues: { ...email.controlValues, subject: 'שלום', body: '<p>Short</p>' } },
     ])
-    await ada.getByRole('button', { name: 'Save changes' }).click()
+    await saveChanges(ada)
     const dialog = ada.getByRole('dialog', { name: 'Which one do you want to keep?' })
     await dialog.getByText('changed the same 3 fields as you').waitFor()
     await dialog.getByRole('group', { name: 'Step “Text”' }).getByText('Deleted').waitFor()
@@ -234,7 +234,7 @@ describe('two people in one workflow', () => {
       .check()
     await dialog.getByRole('button', { name: 'Use these' }).click()
     // In Production it is still a button that saves.
-    await ada.getByRole('button', { name: 'Save changes' }).click()
+    await saveChanges(ada)
     await saved(ada)
     const { steps } = await storedIn(api)
     expect(steps.map(({ stepId, controlValues }: any) => [stepId, controlValues.subject, controlValues.body])).toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { templates } from '../src/pages/workflows/draft/templates.ts'
 import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
-import { addStep, saved } from './hands.ts'
+import { addStep, saveChanges, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
 
@@ -598,7 +598,7 @@ describe('the editor', () => {
     await page.getByRole('button', { name: 'Save changes' }).waitFor()
     const stored = async () => (await production.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
     expect(await stored()).toBe('{{payload.author}} commented')
-    await page.getByRole('button', { name: 'Save changes' }).click()
+    await saveChanges(page)
     await expect.poll(stored).toBe('New words')
   })
 })

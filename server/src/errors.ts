@@ -910,6 +910,10 @@ export const errorTable = {
     message: (p: { workflowId: string; steps: string[] }) =>
       `Workflow "${p.workflowId}" is defined in code, which is not called here; say in \`answers\` what it would say for ${p.steps.join(', ')}`,
   },
+  impact_stale: {
+    status: 409,
+    message: says('The workflow or the change is not the one that was looked at; look again'),
+  },
   too_many_simulations: { status: 429, message: says('Too many simulations are under way. Please retry.') },
   unknown_trigger: { status: 422, message: says('workflow_not_found') },
   workflow_not_found: { status: 404, message: says('Workflow cannot be found') },

@@ -65,7 +65,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/(preview|check)$/, 'viewer'],
   [/^POST \/v1\/(simulations|explain)$/, 'viewer'],
-  [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
+  [/^POST \/v2\/environments\/\{\w+\}\/(diff|impact)$/, 'viewer'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
   [/^POST \/v1\/suppressions\/check$/, 'viewer'],
   // Lets somebody be written to again, or concerns the whole list.
@@ -271,7 +271,7 @@ function rolesCounting(operation: Operation): Array<'environment' | 'organizatio
 
 /** What an API key needs, apart from the list in the service. The first matching line counts. */
 const scopePolicy: Array<[operation: RegExp, scope: string]> = [
-  [/^\S+ \/v2\/environments\/\{\w+\}\/(diff$|publish$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
+  [/^\S+ \/v2\/environments\/\{\w+\}\/((diff|impact|publish)$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/(v2\/(erasures|subscribers\/\{subscriberId\}\/export)|v1\/suppressions\/export)/, 'write:subscribers'],
   [

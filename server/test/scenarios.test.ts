@@ -29,7 +29,18 @@ const onlySimulated = ['failover.scenario.yaml']
 
 test('there is a scenario for everything that takes days', () => {
   expect([...new Set(scenarios.map(({ file }) => file.split('.')[0]))]).toEqual([
-    ...['cancel', 'digest-windows', 'digest', 'dst', 'failover', 'quiet-hours', 'reminder', 'throttle'],
+    ...[
+      'cancel',
+      'digest-windows',
+      'digest',
+      'dst',
+      'failover',
+      'gates',
+      'quiet-hours',
+      'reminder',
+      'retries',
+      'throttle',
+    ],
   ])
 })
 

@@ -40,6 +40,7 @@ const named: Record<string, string> = {
   inbox: 'Inbox and sockets',
   lists: 'Lists of a million rows',
   overload: 'Overload',
+  simulating: 'Simulations',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

@@ -9,6 +9,8 @@ export type Body<Name extends Operation> = Operations[Name] extends { body: infe
 type Request<Name extends Operation> = Omit<Operations[Name], 'answer'> & {
   signal?: AbortSignal
   idempotencyKey?: string
+  /** The token of the impact that was looked at: anything else is refused. */
+  impactToken?: string
   /** For background work that continues after the user switches environments. Default: the current one. */
   environmentId?: string
 }
@@ -98,10 +100,11 @@ interface LooseRequest {
   body?: unknown
   signal?: AbortSignal
   idempotencyKey?: string
+  impactToken?: string
   environmentId?: string
 }
 
-type SendOptions = Pick<LooseRequest, 'body' | 'signal' | 'idempotencyKey' | 'environmentId'>
+type SendOptions = Pick<LooseRequest, 'body' | 'signal' | 'idempotencyKey' | 'impactToken' | 'environmentId'>
 
 async function send(method: string, url: string, options: SendOptions): Promise<unknown> {
   const { body, signal, idempotencyKey } = options
@@ -109,6 +112,7 @@ async function send(method: string, url: string, options: SendOptions): Promise<
   const headers: Record<string, string> = { 'Belfry-Environment': options.environmentId ?? environmentId }
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
+  if (options.impactToken) headers['Belfry-Impact-Token'] = options.impactToken
   const response = await fetch(url, {
     method,
     headers,

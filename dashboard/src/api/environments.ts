@@ -100,8 +100,11 @@ export const environments = {
   change: (environmentId: string, body: Body<'PUT /v1/environments/{environmentId}'>) =>
     api('PUT /v1/environments/{environmentId}', { path: { environmentId }, body }),
   remove: (environmentId: string) => api('DELETE /v1/environments/{environmentId}', { path: { environmentId } }),
-  publish: (targetEnvironmentId: string, body: PublishBody) =>
-    api('POST /v2/environments/{targetEnvironmentId}/publish', { path: { targetEnvironmentId }, body }),
+  publish: (targetEnvironmentId: string, body: PublishBody, impactToken?: string) =>
+    api('POST /v2/environments/{targetEnvironmentId}/publish', {
+      ...{ path: { targetEnvironmentId }, body },
+      ...(impactToken === undefined ? {} : { impactToken }),
+    }),
   protect: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/protection'>) =>
     api('PATCH /v2/environments/{environmentId}/protection', { path: { environmentId }, body }),
   rotateKey: (overlapHours: number) => api('POST /v1/environments/api-keys/rotate', { body: { overlapHours } }),

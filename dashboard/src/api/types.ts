@@ -760,6 +760,281 @@ export interface Operations {
       } | null | undefined
     }
   }
+  /** What a change of a workflow would do */
+  'POST /v2/workflows/{workflowId}/impact': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** The body of `PUT` */
+      draft: {
+        name: string
+        steps: Array<{
+          /** The id of an existing step, which keeps its `stepId` */
+          _id?: string | null | undefined
+          stepId?: string | null | undefined
+          name: string
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+          controlValues?: Record<string, unknown> | null | undefined
+          /** False leaves it out of future runs */
+          active?: boolean | null | undefined
+          /** Whether its failure ends the run */
+          shouldStopOnFail?: boolean | null | undefined
+          /** After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration */
+          onUnknown?: 'retry' | 'hold' | null | undefined
+          /** Where replies to its emails go */
+          replyCallback?: {
+            active?: boolean | undefined
+            url?: string | undefined
+          } | null | undefined
+          /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+          filters?: Array<unknown> | null | undefined
+          variants?: Array<{
+            _id?: string | null | undefined
+            name?: string | null | undefined
+            active?: boolean | null | undefined
+            /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
+            filters: Array<unknown>
+            controlValues?: Record<string, unknown> | null | undefined
+          }> | null | undefined
+        }>
+        /** Required, except with `upsert` */
+        preferences?: {
+          user?: {
+            all?: {
+              enabled?: boolean | undefined
+              readOnly?: boolean | undefined
+            } | null | undefined
+            channels?: {
+              email?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              sms?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              in_app?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              chat?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              push?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+            } | null | undefined
+          } | null | undefined
+          workflow?: {
+            all?: {
+              enabled?: boolean | undefined
+              readOnly?: boolean | undefined
+            } | null | undefined
+            channels?: {
+              email?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              sms?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              in_app?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              chat?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              push?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+            } | null | undefined
+          } | null | undefined
+          /** The same as `workflow`, as answers say it; counts only if `workflow` is absent */
+          default?: {
+            all?: {
+              enabled?: boolean | undefined
+              readOnly?: boolean | undefined
+            } | null | undefined
+            channels?: {
+              email?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              sms?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              in_app?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              chat?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+              push?: {
+                enabled?: boolean | undefined
+              } | null | undefined
+            } | null | undefined
+          } | null | undefined
+        } | undefined
+        /** Required, except with `upsert`. Ignored: a workflow keeps its origin */
+        origin?: 'svc-cloud' | 'svc-cloud-v1' | 'external' | undefined
+        /** Applied to code-first workflows only. With `upsert` it must be the one in the path */
+        workflowId?: string | null | undefined
+        description?: string | null | undefined
+        tags?: Array<string> | null | undefined
+        active?: boolean | null | undefined
+        validatePayload?: boolean | null | undefined
+        payloadSchema?: Record<string, unknown> | null | undefined
+        isTranslationEnabled?: boolean | null | undefined
+        severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+        /** Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional` */
+        messageClass?: 'transactional' | 'commercial' | null | undefined
+        /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
+        consentCategory?: string | null | undefined
+        /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
+        baseVersion?: number | null | undefined
+      }
+      /** How many of the last triggers to play; without it, 100 */
+      triggers?: number | undefined
+    }
+    answer: {
+      workflowId: string
+      /** The one that would be changed; null for a new workflow */
+      version: number | null
+      /** Runs of any version that wait. They go on as they began */
+      waiting: {
+        runs: number
+        steps: Array<{
+          stepId: string
+          type: string
+          runs: number
+          /** What becomes of the step */
+          change: 'none' | 'changed' | 'removed'
+        }>
+      }
+      /** What the change reads and some of these triggers leave empty, without a default */
+      variables: Array<{
+        stepId: string
+        name: string
+        missingIn: number
+        of: number
+      }>
+      replay: {
+        triggers: number
+        runs: number
+        same: number
+        different: number
+        /** Runs of people who are gone */
+        left: number
+        kinds: {
+          more: number
+          fewer: number
+          content: number
+          time: number
+          reason: number
+        }
+        /** Up to 20, some of every kind. None for a key that may not read the environment */
+        examples: Array<{
+          transactionId: string
+          subscriberId: string
+          kind: 'more' | 'fewer' | 'content' | 'time' | 'reason'
+          changes: Array<{
+            stepId: string
+            member: string
+            before: unknown
+            after: unknown
+          }>
+          /** The message that differs; null on the side that has none */
+          messages: {
+            before: Record<string, unknown> | null
+            after: Record<string, unknown> | null
+          }
+        }>
+      }
+      /** For `Belfry-Impact-Token`, so that exactly this is saved */
+      impactToken: string
+    }
+  }
+  /** What a publish would do */
+  'POST /v2/environments/{targetEnvironmentId}/impact': {
+    path: {
+      targetEnvironmentId: string
+    }
+    body: {
+      /** Where to publish from; default: the Development environment */
+      sourceEnvironmentId?: string | undefined
+      /** Change nothing, and report what would happen */
+      dryRun?: boolean | undefined
+      /** Also delete what only the target has; otherwise it is kept, and reported as skipped */
+      deleteMissing?: boolean | undefined
+      /** Publish only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted */
+      resources?: Array<{
+        /** `workflow` or `layout`; the last three mean the workflow with that id, or else the layout */
+        resourceType: 'workflow' | 'layout' | 'WORKFLOW' | 'LAYOUT' | 'REGULAR' | 'ECHO' | 'BRIDGE'
+        /** Identifier, slug or internal id */
+        resourceId: string
+      }> | undefined
+      /** How many of the last triggers to play; without it, 100 */
+      triggers?: number | undefined
+    }
+    answer: {
+      workflows: Array<{
+        workflowId: string
+        /** The one that would be changed; null for a new workflow */
+        version: number | null
+        /** Runs of any version that wait. They go on as they began */
+        waiting: {
+          runs: number
+          steps: Array<{
+            stepId: string
+            type: string
+            runs: number
+            /** What becomes of the step */
+            change: 'none' | 'changed' | 'removed'
+          }>
+        }
+        /** What the change reads and some of these triggers leave empty, without a default */
+        variables: Array<{
+          stepId: string
+          name: string
+          missingIn: number
+          of: number
+        }>
+        replay: {
+          triggers: number
+          runs: number
+          same: number
+          different: number
+          /** Runs of people who are gone */
+          left: number
+          kinds: {
+            more: number
+            fewer: number
+            content: number
+            time: number
+            reason: number
+          }
+          /** Up to 20, some of every kind. None for a key that may not read the environment */
+          examples: Array<{
+            transactionId: string
+            subscriberId: string
+            kind: 'more' | 'fewer' | 'content' | 'time' | 'reason'
+            changes: Array<{
+              stepId: string
+              member: string
+              before: unknown
+              after: unknown
+            }>
+            /** The message that differs; null on the side that has none */
+            messages: {
+              before: Record<string, unknown> | null
+              after: Record<string, unknown> | null
+            }
+          }>
+        }
+        /** For `Belfry-Impact-Token`, so that exactly this is saved */
+        impactToken: string
+      }>
+      /** For the whole publish */
+      impactToken: string
+    }
+  }
   /** Create a context */
   'POST /v2/contexts': {
     body: {

@@ -16,6 +16,7 @@ export interface PublishState {
   total: number
   /** In publishing order. */
   left: Named[]
+  impactToken?: string
   reports: PublishReport[]
   /** Why it stopped. */
   error: string | undefined
@@ -45,9 +46,11 @@ function recall(): void {
   if (kept?.status === 'stopped') publishJob.set(kept)
 }
 
-export function startPublish(sourceId: string, targetId: string, ordered: Named[]): void {
+/** @param impactToken of the whole publish; one that goes in batches is not checked */
+export function startPublish(sourceId: string, targetId: string, ordered: Named[], impactToken?: string): void {
   publishJob.set({
     ...{ sourceId, targetId, total: ordered.length, left: ordered },
+    ...(impactToken === undefined || ordered.length > perRequest ? {} : { impactToken }),
     ...{ status: 'running', reports: [], error: undefined },
   })
   void keepWindowOpen(work)
@@ -55,16 +58,20 @@ export function startPublish(sourceId: string, targetId: string, ordered: Named[
 
 /** Publishing is idempotent, so the interrupted batch is simply sent again. */
 export function resumePublish(): void {
-  publishJob.change({ status: 'running', error: undefined })
+  const { state } = publishJob
+  if (!state) return
+  // What was looked at was refused as another, or has been published in part.
+  const { impactToken: _, ...rest } = state
+  publishJob.set({ ...rest, status: 'running', error: undefined })
   void keepWindowOpen(work)
 }
 
 async function work(): Promise<void> {
   try {
     for (let state = publishJob.state; state && state.left.length > 0; state = publishJob.state) {
-      const { sourceId, targetId, left, reports } = state
+      const { sourceId, targetId, left, reports, impactToken } = state
       const resources = left.slice(0, perRequest)
-      const report = await environments.publish(targetId, { sourceEnvironmentId: sourceId, resources })
+      const report = await environments.publish(targetId, { sourceEnvironmentId: sourceId, resources }, impactToken)
       publishJob.change({ left: left.slice(perRequest), reports: [...reports, report] })
     }
     publishJob.change({ status: 'done' })

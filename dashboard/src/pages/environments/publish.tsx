@@ -7,6 +7,7 @@ import { approvals, refreshApprovals } from '../../api/approvals.ts'
 import { isAtLeast, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments, type PublishReport, type ResourceDiff } from '../../api/environments.ts'
+import { impact } from '../../api/impact.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
@@ -14,6 +15,7 @@ import { EmptyState, ErrorState, ProgressBar, Skeleton } from '../../ui/base/sta
 import { Status, type Tone } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { Changes } from '../../ui/domain/changes.tsx'
+import { ImpactSkeleton, ImpactView } from '../../ui/domain/impact.tsx'
 import { useJob } from '../../ui/domain/job.ts'
 import { Select } from '../../ui/form/select.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
@@ -72,6 +74,11 @@ export function Publish({ sourceId, targetId, only, onChoose, onClose }: Publish
     enabled: mayPublish && isPossible && named.length > 0,
     placeholderData: (before) => before,
   })
+  const effect = useQuery({
+    ...impact.ofPublish(targetId, { sourceEnvironmentId: sourceId, resources: named }),
+    enabled: isPossible && ids.size > 0,
+    placeholderData: (before) => before,
+  })
   const job = useJob(publishJob)
   const work = job?.sourceId === sourceId && job.targetId === targetId ? job : undefined
   const isAtWork = work?.status === 'running'
@@ -84,6 +91,7 @@ export function Publish({ sourceId, targetId, only, onChoose, onClose }: Publish
       sourceId,
       targetId,
       named.toSorted((one, other) => rank(one) - rank(other)),
+      effect.isPlaceholderData ? undefined : effect.data?.impactToken,
     )
   }
   const ask = useAction({
@@ -190,6 +198,22 @@ export function Publish({ sourceId, targetId, only, onChoose, onClose }: Publish
         <AskApproval targetId={targetId} target={target.name} comment={comment} onComment={setComment} />
       )}
       {!work && source && target && <Lacks lacks={lacks} source={source} target={target} />}
+      {!work && target && ids.size > 0 && (
+        <section aria-label="Impact" className="mb-6 rounded-surface border p-4">
+          {effect.data ? (
+            <ImpactView
+              impacts={effect.data.workflows}
+              environmentId={targetId}
+              canCancel={isAtLeast(target.role, 'editor')}
+              onCanceled={() => void effect.refetch()}
+            />
+          ) : effect.error ? (
+            <p className="text-sm text-muted">What it would do cannot be told: {effect.error.message}</p>
+          ) : (
+            <ImpactSkeleton />
+          )}
+        </section>
+      )}
       {work && isAtWork && (
         <div className="mb-5">
           <PublishProgress work={work} target={target?.name} />

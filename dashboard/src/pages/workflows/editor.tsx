@@ -1,8 +1,18 @@
 // The workflow editor: the flow of steps, the selected step beside it, saving, issues, settings and test runs.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ChevronRight, CircleCheck, Code, CopyPlus, DoorOpen, Play, Settings2, TriangleAlert } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import {
+  ChevronRight,
+  CircleCheck,
+  Code,
+  CopyPlus,
+  DoorOpen,
+  FastForward,
+  Play,
+  Settings2,
+  TriangleAlert,
+} from 'lucide-react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -27,12 +37,14 @@ import { useDraft } from './draft/use-draft.ts'
 import { Compare } from './panels/compare.tsx'
 import { Flow, FlowKeys } from './panels/flow.tsx'
 import { OthersHere } from './panels/others-here.tsx'
+import { SaveImpact } from './panels/save-impact.tsx'
 import { SaveStatus } from './panels/save-status.tsx'
 import { Settings } from './panels/settings.tsx'
 import { StepPanel } from './panels/step.tsx'
 import { SyncItems } from './panels/sync-workflow.tsx'
 import { TestRun } from './panels/test-run.tsx'
 import { TriggerPanel } from './panels/trigger.tsx'
+import { SimulatePanel } from './simulate/panel.tsx'
 
 export function Page() {
   const { workflowId = '' } = useParams({ strict: false })
@@ -65,7 +77,7 @@ export function Page() {
   )
 }
 
-const schema = { step: text(), wide: flag(), settings: flag(), run: flag() }
+const schema = { step: text(), wide: flag(), settings: flag(), run: flag(), simulate: flag() }
 
 function Editor({ workflow }: { workflow: Workflow }) {
   const environment = useEnvironment()
@@ -85,6 +97,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const data = usePreviewData(workflow.workflowId, draft.steps)
   const selected = draft.steps.find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
+  const isSimulating = open.simulate && !isCode
 
   const check = useCheck(saved, draft, data)
   const { issues } = check
@@ -120,7 +133,14 @@ function Editor({ workflow }: { workflow: Workflow }) {
     })
   }
   useShortcut('escape', () => select(undefined), selected !== undefined)
-  useShortcut('mod+s', () => void flush(), mayEdit)
+  const [isSaving, setSaving] = useState(false)
+  const closeSaving = useCallback(() => setSaving(false), [])
+  const save = () => {
+    if (autosaves) void flush()
+    else if (state.isDirty) setSaving(true)
+  }
+  const saveStatus = <SaveStatus state={state} autosaves={autosaves} onSave={save} />
+  useShortcut('mod+s', save, mayEdit)
   useShortcut('t', () => setOpen({ run: true }), mayRun)
 
   const told = useRef(false)
@@ -150,7 +170,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       actions={
         <>
           <OthersHere others={state.others} />
-          {mayEdit && <SaveStatus state={state} autosaves={autosaves} />}
+          {mayEdit && saveStatus}
           <IssueList steps={draft.steps} issues={issues} onOpen={select} />
           <label className="mx-1 flex items-center gap-2 text-sm" htmlFor="workflow-active">
             <Switch
@@ -161,6 +181,17 @@ function Editor({ workflow }: { workflow: Workflow }) {
             />
             <span className="max-sm:sr-only">{draft.active ? 'Active' : 'Inactive'}</span>
           </label>
+          {!isCode && (
+            <Button
+              icon={<FastForward />}
+              aria-pressed={open.simulate}
+              className={cn(open.simulate && 'bg-hover')}
+              hint="Play it in memory, over days. Nothing is sent"
+              onClick={() => setOpen({ simulate: !open.simulate })}
+            >
+              Simulate
+            </Button>
+          )}
           <Button
             icon={<Play />}
             shortcut="t"
@@ -194,6 +225,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
         <div
           className={cn(
             'grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)]',
+            isSimulating && 'max-lg:hidden',
             selected
               ? open.wide
                 ? ''
@@ -251,6 +283,16 @@ function Editor({ workflow }: { workflow: Workflow }) {
             )}
           </div>
         </div>
+        {isSimulating && (
+          <SimulatePanel
+            workflow={saved}
+            draft={draft}
+            isDirty={state.isDirty}
+            mayEdit={mayEdit}
+            data={data}
+            onClose={() => setOpen({ simulate: false })}
+          />
+        )}
       </div>
       <Settings
         open={open.settings}
@@ -258,9 +300,10 @@ function Editor({ workflow }: { workflow: Workflow }) {
         workflow={saved}
         draft={draft}
         readOnly={!mayEdit}
-        saving={mayEdit && <SaveStatus state={state} autosaves={autosaves} />}
+        saving={mayEdit && saveStatus}
         onChange={set}
       />
+      <SaveImpact open={isSaving} onClose={closeSaving} state={state} />
       <TestRun
         open={open.run && mayRun}
         onClose={() => setOpen({ run: false })}

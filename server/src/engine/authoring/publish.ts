@@ -2,13 +2,14 @@
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
-import { layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
+import { type LayoutFields, layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
 import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
 import { type Authorship, markVersionsPublished, type VersionAuthor } from '../../db/queries/versions.ts'
 import {
   deleteWorkflows,
   fieldsOf,
   saveWorkflows,
+  type WorkflowFields,
   type WorkflowRow,
   type WorkflowStep,
 } from '../../db/queries/workflows.ts'
@@ -34,9 +35,11 @@ interface Occasion {
   isAutomation?: boolean
   /** A second person approved this: throws unless the plan is what they saw. Without it, a protected target is refused. */
   approved?: (plan: Outcome[]) => void
+  /** Throws unless the plan is what the caller has looked at. */
+  look?: ((plan: Outcome[], contents: Contents) => void) | undefined
 }
 
-interface Contents {
+export interface Contents {
   source: EnvironmentContent
   target: EnvironmentContent
 }
@@ -47,13 +50,20 @@ export async function readEnvironments(db: Db, route: Route): Promise<Contents> 
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute((tx) => load(tx, route))
+    .execute((tx) => readContents(tx, route))
 }
 
-/** What `publish` would do now. */
-export async function tryPublish(db: Db, route: Route, options: PublishOptions): Promise<Outcome[]> {
-  const { source, target } = await readEnvironments(db, route)
-  return planPublish(source, target, options)
+/** What `publish` would do now. @param look throws to refuse it */
+export async function tryPublish(
+  db: Db,
+  route: Route,
+  options: PublishOptions,
+  look?: Occasion['look'],
+): Promise<Outcome[]> {
+  const contents = await readEnvironments(db, route)
+  const outcomes = planPublish(contents.source, contents.target, options)
+  look?.(outcomes, contents)
+  return outcomes
 }
 
 /**
@@ -62,9 +72,10 @@ export async function tryPublish(db: Db, route: Route, options: PublishOptions):
  */
 export async function publish(tx: Tx, route: Route, options: PublishOptions, occasion: Occasion): Promise<Outcome[]> {
   await lockEnvironments(tx, route, occasion)
-  const contents = await load(tx, route, 'locked')
+  const contents = await readContents(tx, route, 'locked')
   const outcomes = planPublish(contents.source, contents.target, options)
   occasion.approved?.(outcomes)
+  occasion.look?.(outcomes, contents)
   const by = await authorship(tx, route, occasion)
   const writes = writesIn(outcomes, occasion.now)
   await writeLayouts(tx, route, contents, writes, { ...occasion, by })
@@ -127,7 +138,7 @@ async function lockEnvironments(
 }
 
 /** The limits in PublishOptions bound both lists. Translations need no lock: their writers lock the resource. */
-async function load(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
+export async function readContents(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
   const both = [sourceId, targetId]
   const isLocked = lock === 'locked'
   const layouts = await tx
@@ -183,40 +194,38 @@ const pairsIn = (outcomes: Outcome[], ...actions: Action[]): Pair[] =>
   outcomes.flatMap(({ verdict, pair }) => (pair && isDone(verdict, ...actions) ? [pair] : []))
 
 /** Each environment has its own default layout; one without a default takes the source's, or any. */
-async function writeLayouts(
-  tx: Tx,
-  { targetId }: Route,
-  { source, target }: Contents,
-  writes: Write[],
-  { userId, now, by }: Signed,
-): Promise<void> {
+function layoutsIn({ source, target }: Contents, writes: Write[]): Array<{ id: string; fields: LayoutFields }> {
   const rows = source.layouts.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'layout' && from === row.id && hasNewFields)
     return write ? [{ ...row, id: write.to }] : []
   })
-  if (rows.length === 0) return
   const hasDefault = target.layouts.some((row) => row.is_default)
   const becomesDefault = hasDefault ? undefined : (rows.find((row) => row.is_default) ?? rows[0])
   const isDefault = new Set(target.layouts.flatMap((row) => (row.is_default ? row.id : [])))
-  await saveLayouts(
-    tx,
-    { environmentId: targetId, userId, now, isPublished: true, by },
-    rows.map((row) => ({
-      id: row.id,
-      fields: { ...layoutFieldsOf(row), is_default: row === becomesDefault || isDefault.has(row.id) },
-    })),
-  )
+  return rows.map((row) => ({
+    id: row.id,
+    fields: { ...layoutFieldsOf(row), is_default: row === becomesDefault || isDefault.has(row.id) },
+  }))
 }
 
-/** Steps that the target has keep their ids. */
-async function writeWorkflows(
+async function writeLayouts(
   tx: Tx,
   { targetId: environmentId }: Route,
-  { source, target }: Contents,
+  contents: Contents,
   writes: Write[],
   { userId, now, by }: Signed,
 ): Promise<void> {
-  const workflows = source.workflows.flatMap((row) => {
+  const layouts = layoutsIn(contents, writes)
+  if (layouts.length > 0) await saveLayouts(tx, { environmentId, userId, now, isPublished: true, by }, layouts)
+}
+
+/** Steps that the target has keep their ids. */
+const workflowsIn = (
+  { source, target }: Contents,
+  writes: Write[],
+  now: Date,
+): Array<{ id: string; fields: WorkflowFields }> =>
+  source.workflows.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
     if (!write) return []
     const current = target.workflows.find(({ id }) => id === write.to)
@@ -224,7 +233,58 @@ async function writeWorkflows(
     const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
     return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
   })
+
+async function writeWorkflows(
+  tx: Tx,
+  { targetId: environmentId }: Route,
+  contents: Contents,
+  writes: Write[],
+  { userId, now, by }: Signed,
+): Promise<void> {
+  const workflows = workflowsIn(contents, writes, now)
   await saveWorkflows(tx, { environmentId, userId, now, isPublished: true, by }, workflows)
+}
+
+/** The target as it would be after the publish. */
+export function contentAfter(contents: Contents, outcomes: Outcome[], targetId: string, now: Date): EnvironmentContent {
+  const { source, target } = contents
+  const writes = writesIn(outcomes, now)
+  const about = { environment_id: targetId, created_at: now, updated_at: now }
+  const left = <Row extends { id: string }>(type: ResourceType, rows: Row[], written: Row[]) => {
+    const gone = new Set([...deletedIn(outcomes, type), ...written.map(({ id }) => id)])
+    return [...rows.filter(({ id }) => !gone.has(id)), ...written]
+  }
+  const layouts = layoutsIn(contents, writes).map(({ id, fields }) => {
+    const row =
+      target.layouts.find((each) => each.id === id) ??
+      source.layouts.find(({ identifier }) => identifier === fields.identifier)
+    if (!row) throw new Error('The layout to publish is in neither environment.')
+    return { ...row, ...about, ...fields, id }
+  })
+  const workflows = workflowsIn(contents, writes, now).map(({ id, fields }) => {
+    const row =
+      target.workflows.find((each) => each.id === id) ??
+      source.workflows.find(({ identifier }) => identifier === fields.identifier)
+    if (!row) throw new Error('The workflow to publish is in neither environment.')
+    return { ...row, ...about, ...fields, id }
+  })
+  const texts = writes.filter((write) => write.texts !== 'unchanged')
+  const isReplaced = (row: EnvironmentContent['translations'][number]) =>
+    texts.some(({ type, to }) => type === row.resource_type && to === row.resource_row_id)
+  return {
+    layouts: left('layout', target.layouts, layouts),
+    workflows: left('workflow', target.workflows, workflows),
+    translations: [
+      ...target.translations.filter((row) => !isReplaced(row)),
+      ...texts.flatMap((write) =>
+        write.texts === 'deleted'
+          ? []
+          : source.translations
+              .filter((row) => row.resource_type === write.type && row.resource_row_id === write.from)
+              .map((row) => ({ ...row, environment_id: targetId, resource_row_id: write.to })),
+      ),
+    ],
+  }
 }
 
 async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]): Promise<void> {

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { expectations } from './expectations.ts'
 import { type Explaining, explain } from './explain.ts'
 import { explainPast, type PastRecord } from './explain-past.ts'
+import { type Impact, impactOf } from './impact.ts'
 import { play } from './play.ts'
 import { tooLarge } from './record.ts'
 import { limits, type Members, type Refusal, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
@@ -17,7 +18,12 @@ interface Simulation {
   about: Members
 }
 
-export type Job = Simulation | { explaining: Explaining } | { past: PastRecord; now: Explaining | undefined }
+export type Job =
+  | Simulation
+  | { explaining: Explaining }
+  | { past: PastRecord; now: Explaining | undefined }
+  /** With a token for all of them, an answer about several workflows. */
+  | { impact: Impact; token: string | undefined }
 
 export type Outcome = { answer: string } | { refusal: Refusal } | { failure: string }
 
@@ -35,6 +41,10 @@ export async function answerOf(job: Job): Promise<Outcome> {
 async function answered(job: Job): Promise<Members> {
   if ('explaining' in job) return explain(job.explaining)
   if ('past' in job) return explainPast(job.past, job.now)
+  if ('impact' in job) {
+    const workflows = await impactOf(job.impact)
+    return job.token === undefined ? (workflows[0] ?? {}) : { workflows, impactToken: job.token }
+  }
   const { scenario, snapshot, brand, expect, about } = job
   const played = await play(scenario, snapshot, brand)
   return { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }

@@ -1,6 +1,9 @@
 // Conditional writes (RFC 9110): the entity tag of a workflow or layout is its revision.
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** In a change: the token of the impact that was looked at. */
+export const impactTokenHeader = 'belfry-impact-token'
+
 export const entityTag = (revision: string) => `"${revision}"`
 
 /** Whether a write may go on, where this revision is stored, or nothing. */

@@ -1,13 +1,21 @@
 // Compares two environments of an organization, and publishes one into the other.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { timeIn } from '../../db/queries/environments.ts'
 import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
-import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
+import { type Contents, publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
+import { refuseUnseenPublish } from '../../engine/authoring/publish-impact.ts'
 import { findLacks } from '../../engine/authoring/publish-lacks.ts'
-import { type NamedResource, type PublishReport, report } from '../../engine/authoring/publish-plan.ts'
+import {
+  type NamedResource,
+  type Outcome,
+  type PublishOptions,
+  type PublishReport,
+  report,
+} from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
 import { authorOf } from '../edge/authorship.ts'
+import { impactTokenHeader } from '../edge/preconditions.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp } from '../edge/schema.ts'
@@ -97,6 +105,34 @@ export const RequestedResource = Body({
   resourceId: Identifier({ description: 'Identifier, slug or internal id' }),
 })
 
+export const publishMembers = {
+  sourceEnvironmentId,
+  dryRun: Type.Optional(Type.Boolean({ description: 'Change nothing, and report what would happen' })),
+  deleteMissing: Type.Optional(
+    Type.Boolean({
+      description: 'Also delete what only the target has; otherwise it is kept, and reported as skipped',
+    }),
+  ),
+  resources: Type.Optional(
+    Type.Array(RequestedResource, {
+      maxItems: 1_000,
+      description:
+        'Publish only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted',
+    }),
+  ),
+}
+const PublishBody = Type.Object(publishMembers)
+
+/** Naming a resource that only the target has asks for its deletion. */
+export const optionsOf = (
+  { deleteMissing = false, resources }: Static<typeof PublishBody>,
+  limits: PublishOptions['limits'],
+): PublishOptions => ({
+  resources: resources?.map(asNamed),
+  deleteMissing: deleteMissing || resources !== undefined,
+  limits,
+})
+
 export const environmentPublish: Resource = (app, { db, clock, brand, config: { limits } }) => {
   const tags = ['Environments']
 
@@ -125,45 +161,33 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
   app.post(
     '/v2/environments/:targetEnvironmentId/publish',
     {
-      config: { role: 'admin', scope: 'publish', act: 'environment.published' },
+      config: { role: 'admin', scope: 'publish', act: 'environment.published', refusals: [409] },
       schema: {
         tags,
         summary: 'Publish the workflows and layouts of one environment into another; deletes nothing unless asked',
-        description: 'A protected environment needs the approval of a second person: create a publish request instead.',
+        description:
+          'A protected environment needs the approval of a second person: create a publish request instead. `Belfry-Impact-Token` with the `impactToken` of an impact refuses it with 409 `impact_stale` if something has changed since.',
         params: Params,
-        body: Body({
-          sourceEnvironmentId,
-          dryRun: Type.Optional(Type.Boolean({ description: 'Change nothing, and report what would happen' })),
-          deleteMissing: Type.Optional(
-            Type.Boolean({
-              description: 'Also delete what only the target has; otherwise it is kept, and reported as skipped',
-            }),
-          ),
-          resources: Type.Optional(
-            Type.Array(RequestedResource, {
-              maxItems: 1_000,
-              description:
-                'Publish only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted',
-            }),
-          ),
-        }),
+        body: Body(publishMembers),
         response: { 200: Report },
       },
     },
     async (request) => {
-      const { dryRun = false, deleteMissing = false, resources } = request.body
+      const { dryRun = false } = request.body
       const route = await routeOf(db, request.environment, request.params, request.body)
       await requirePublish({ db, brand }, request, route)
-      // Naming a resource that only the target has asks for its deletion.
-      const isDeleting = deleteMissing || resources !== undefined
-      const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
+      const options = optionsOf(request.body, limits)
+      const token = request.headers[impactTokenHeader]
+      const look = (plan: Outcome[], contents: Contents) => {
+        if (token !== undefined) refuseUnseenPublish(String(token), plan, contents, route.targetId)
+      }
       const { author, message } = authorOf(request)
       const occasion = {
         ...{ userId: request.environment.userId },
-        ...{ isAutomation: request.key !== undefined, author, message },
+        ...{ isAutomation: request.key !== undefined, author, message, look },
       }
       const outcomes = dryRun
-        ? await tryPublish(db, route, options)
+        ? await tryPublish(db, route, options, look)
         : await db.transaction().execute(async (tx) => {
             const now = await timeIn(tx, route.targetId, clock.now())
             return publish(tx, route, options, { ...occasion, now })

@@ -16,6 +16,7 @@ import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 import { refuseBody } from '../workflows/write.ts'
 import { explain } from './explain.ts'
+import { impact } from './impact.ts'
 import { answerPlayed, refused } from './playing.ts'
 import { draftOf, hasDraft, readScenario, ScenarioBody } from './scenario-body.ts'
 
@@ -112,6 +113,7 @@ export const simulations: Resource = (app, services) => {
   )
 
   explain(app, services, { threads, brand: shownBrand })
+  impact(app, services, { threads, brand: shownBrand })
 }
 
 const missing = (where: string, problem: string) =>

@@ -136,16 +136,21 @@ const layoutOf = ({ type, controlValues }: StepInput): string | undefined => {
 
 /**
  * Layouts are named by identifier, slug or id, and stored by identifier. They stay locked until the transaction ends, so that
- * none is deleted while a step starts to use it.
+ * none is deleted while a step starts to use it; not where nothing is written.
  */
-export async function withLayouts(tx: Tx, environmentId: string, steps: StepInput[]): Promise<StepInput[]> {
+export async function withLayouts(
+  tx: Tx,
+  environmentId: string,
+  steps: StepInput[],
+  { isRead = false }: { isRead?: boolean } = {},
+): Promise<StepInput[]> {
   const names = [...new Set(steps.flatMap((step) => layoutOf(step) ?? []))]
   if (names.length === 0) return steps
   const ids = names.flatMap((name) => idIn(name, 'lt') ?? [])
   const { rows } = await sql<{ id: string; identifier: string }>`
     SELECT id, identifier FROM layouts
     WHERE environment_id = ${environmentId} AND (identifier = ANY (${names}::text[]) OR id = ANY (${ids}::text[]))
-    ORDER BY id FOR KEY SHARE`.execute(tx)
+    ORDER BY id ${isRead ? sql`` : sql`FOR KEY SHARE`}`.execute(tx)
   const identifierOf = (name: string) =>
     (rows.find((row) => row.identifier === name) ?? rows.find((row) => row.id === idIn(name, 'lt')))?.identifier
   return steps.map((step) => {

@@ -21,35 +21,32 @@ import { payloadVariables } from '../../steps/check/variables.ts'
 import { objectSchema, openObject } from '../../steps/contract/kind.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { authorOf } from '../edge/authorship.ts'
-import { entityTag, isExpected } from '../edge/preconditions.ts'
+import { entityTag, impactTokenHeader, isExpected } from '../edge/preconditions.ts'
 import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject } from '../edge/schema.ts'
 import { idIn, slugify } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
 import { BaseVersion, type Expected, refusalOf, staleSave } from './newer-version.ts'
+import { fieldsAfter, refuseIncomplete, refuseUnseen, replacementBody, stepsFor } from './replacement.ts'
 import {
   consentAfter,
   identifierProblem,
   Maybe,
   newWorkflowFields,
   OwnIdentifier,
-  origins,
-  PreferencesInput,
   Step,
   showStep,
   showWorkflow,
   Workflow,
   workflowFields,
 } from './shape.ts'
-import { findStep, planSteps, storedValues, withLayouts } from './steps.ts'
+import { findStep, storedValues, withLayouts } from './steps.ts'
 import {
   createWorkflow,
   followSwitch,
   freeIdentifier,
-  givenPreferences,
   isTaken,
-  preferenceFields,
   refuseBody,
   refuseOneTooMany,
   refuseSchema,
@@ -85,7 +82,6 @@ export const workflows: Resource = (app, services) => {
   const { limits } = services.config
   const tags = ['Workflows']
   const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
-  const replaced = workflowFields('UpsertWorkflowCommand', 'workflowDto', { anyStepId: true })
   const patch = workflowFields('PatchWorkflowCommand')
   const duplicate = workflowFields('DuplicateWorkflowCommand')
 
@@ -145,6 +141,7 @@ export const workflows: Resource = (app, services) => {
       await lockEnvironment(tx, environment.id)
       if (await find(tx)) return undefined
       if (!isExpected(headers, undefined)) throw fail('revision_changed', { revision: undefined })
+      if (headers[impactTokenHeader] !== undefined) throw fail('impact_stale')
       refuseIdentifier(workflowId)
       sameIdentifier(workflowId, workflowId, body.workflowId)
       await refuseOneTooMany(tx, environment.id, limits.workflows)
@@ -254,7 +251,7 @@ export const workflows: Resource = (app, services) => {
         tags,
         summary: 'Replace a workflow',
         description:
-          'Steps are matched by `_id`, or else by `stepId` and `type`; the given list replaces the stored one. A step without `controlValues` loses its stored ones. What was read can be sent as it is; if nothing differs, nothing is written. `If-Match` with the `ETag` of an answer refuses the change with 412 if somebody changed it since.',
+          'Steps are matched by `_id`, or else by `stepId` and `type`; the given list replaces the stored one. A step without `controlValues` loses its stored ones. What was read can be sent as it is; if nothing differs, nothing is written. `If-Match` with the `ETag` of an answer refuses the change with 412 if somebody changed it since. `Belfry-Impact-Token` with the `impactToken` of an impact refuses it with 409 `impact_stale` if it is another change, or on another version.',
         params: Params,
         querystring: Type.Object({
           upsert: Type.Optional(
@@ -264,34 +261,7 @@ export const workflows: Resource = (app, services) => {
             }),
           ),
         }),
-        body: Body({
-          name: upsert.name,
-          steps: replaced.steps,
-          preferences: Type.Optional({ ...PreferencesInput, description: 'Required, except with `upsert`' }),
-          origin: Type.Optional(
-            Enum(
-              origins.map((origin) => brand.toWire(origin)),
-              { description: 'Required, except with `upsert`. Ignored: a workflow keeps its origin' },
-            ),
-          ),
-          workflowId: Maybe(
-            Type.String({
-              minLength: 1,
-              maxLength: 255,
-              description: 'Applied to code-first workflows only. With `upsert` it must be the one in the path',
-            }),
-          ),
-          description: Maybe(upsert.description),
-          tags: Maybe(upsert.tags),
-          active: Maybe(upsert.active),
-          validatePayload: Maybe(upsert.validatePayload),
-          payloadSchema: Maybe(upsert.payloadSchema),
-          isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
-          severity: Maybe(upsert.severity),
-          messageClass: Maybe(upsert.messageClass),
-          consentCategory: Maybe(upsert.consentCategory),
-          baseVersion: BaseVersion,
-        }),
+        body: replacementBody(brand),
         response: { 200: Workflow, 201: Workflow },
       },
     },
@@ -301,6 +271,7 @@ export const workflows: Resource = (app, services) => {
       const { upsert: isUpsert = false } = request.query
       if (!isUpsert) refuseIncomplete(body)
       refuseBody(body, limits)
+      const token = headers[impactTokenHeader]
       if (isUpsert) {
         const made = await createMissing(request, workflowId, body, headers)
         if (made) {
@@ -308,33 +279,24 @@ export const workflows: Resource = (app, services) => {
           return show(made, reply)
         }
       }
-      const preferences = givenPreferences(body.preferences)
       let given = body.steps
       const saved = await change(
         request,
         workflowId,
-        async (row, tx) => ({
-          ...fieldsOf(row),
-          name: body.name,
-          identifier: isUpsert
-            ? sameIdentifier(row.identifier, workflowId, body.workflowId)
-            : await identifierAfter(tx, row, body.workflowId),
-          description: body.description ?? row.description,
-          active: body.active ?? false,
-          severity: body.severity ?? row.severity,
-          ...consentAfter(body, row),
-          tags: body.tags ?? row.tags,
-          steps: planSteps(given, row.steps, request.now()),
-          payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
-          validate_payload: body.validatePayload ?? row.validate_payload,
-          is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
-          ...(body.preferences ? preferenceFields(row, preferences) : {}),
-        }),
+        async (row, tx) => {
+          refuseUnseen(token, row, body)
+          return {
+            ...fieldsAfter(row, body, given, request.now()),
+            identifier: isUpsert
+              ? sameIdentifier(row.identifier, workflowId, body.workflowId)
+              : await identifierAfter(tx, row, body.workflowId),
+          }
+        },
         {
           baseVersion: body.baseVersion,
           headers,
           prepare: async (row, tx) => {
-            if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
+            given = await stepsFor(tx, row, body)
           },
         },
       )
@@ -523,14 +485,6 @@ function refuseOtherOrigins(row: WorkflowRow, brand: Services['brand']): void {
 }
 
 /** Public clients rely on these refusals. */
-function refuseIncomplete({ preferences, origin }: { preferences?: unknown; origin?: unknown }): void {
-  const messages = [
-    ...(preferences === undefined ? ['preferences should not be null or undefined'] : []),
-    ...(origin === undefined ? ['origin should not be empty'] : []),
-  ]
-  if (messages.length > 0) throw generalError(messages)
-}
-
 /** For an identifier that becomes a new workflow's. */
 function refuseIdentifier(workflowId: string): void {
   const problem = identifierProblem(workflowId)

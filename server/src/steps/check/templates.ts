@@ -75,6 +75,14 @@ export function pathsIn(templates: StepTemplate[], condition: unknown): Path[] {
   return paths.flatMap(ofPayload)
 }
 
+/** What the templates read and nothing stands in for: no other text, and no tag that asks whether it is there. */
+export const neededIn = (templates: StepTemplate[]): Path[] =>
+  templates
+    .flatMap(({ analysis: { variables, optional } }): Path[] =>
+      variables.filter(({ path }) => !optional.includes(path)).map(({ segments }) => segments),
+    )
+    .flatMap(ofPayload)
+
 /** The events of a digest are triggers of the same workflow: what is read of their payload is read of the payload. */
 function ofPayload(path: Path): Path[] {
   const [root, , events, ...rest] = path

@@ -113,6 +113,9 @@ export function retryAfterMs(save: SaveState, autosaves: boolean): number | unde
 export const newerVersionIn = (error: unknown): NewerVersion | undefined =>
   error instanceof ApiError && error.code === 'workflow_changed' ? (error.ctx as unknown as NewerVersion) : undefined
 
+/** Whether the change is not the one that was looked at. */
+export const isStale = (error: unknown): boolean => error instanceof ApiError && error.code === 'impact_stale'
+
 /** Whether a failed save may have been stored: the server did not say. */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500)

@@ -13,6 +13,7 @@ import {
   changeOf,
   type Draft,
   draftOf,
+  isStale,
   isUnanswered,
   newerVersionIn,
   readStored,
@@ -43,8 +44,8 @@ export interface DraftState {
   /** Who else has the workflow open. */
   others: ReadonlyArray<{ _id: string; name: string }>
   change: (work: (draft: Draft) => Draft) => void
-  /** Saves at once; resolves to true if everything is saved. */
-  flush: () => Promise<boolean>
+  /** Saves at once; resolves to true if everything is saved. With the token of an impact, only what was looked at. */
+  flush: (impactToken?: string) => Promise<boolean>
   discard: () => void
   /** Ends the conflict: one choice for each collision. */
   resolve: (choices: ReadonlyMap<string, Choice>) => void
@@ -147,47 +148,61 @@ export function useDraft(workflow: Workflow, { canEdit, autosaves, onRenamed }: 
     else if (workflow.version > current.current.version) void askAgain()
   }, [workflow, put, askAgain])
 
-  const send = useCallback(async (): Promise<boolean> => {
-    for (let round = 1; ; round += 1) {
-      const { draft: sent, base: from, version: baseVersion, saved: last, ahead: waiting } = current.current
-      if (same(sent, from)) return true
-      if (waiting) return false
-      setSave({ state: 'saving' })
-      try {
-        const body = { ...changeOf(sent, last.origin), baseVersion }
-        const answer = await api('PUT /v2/workflows/{workflowId}', { path: { workflowId }, body })
-        const next = draftOf(answer)
-        // The server may change what it stores. Text typed during the save wins.
-        const { draft: typed } = current.current
-        const merged = typed === sent ? next : mergeDrafts(sent, typed, next).draft
-        put({ draft: merged, base: next, version: answer.version, saved: answer, ahead: undefined })
-        unanswered.current = undefined
-        cache.setQueryData(workflows.one(workflowId).queryKey, answer)
-        void cache.invalidateQueries({ queryKey: inEnvironment('workflows', 'list') })
-        setSave({ state: 'saved' })
-        return same(merged, next)
-      } catch (error) {
-        const newer = newerVersionIn(error)
-        if (newer && round < mostRounds) {
-          if (receive(newer)) continue
+  const send = useCallback(
+    async (impactToken?: string): Promise<boolean> => {
+      for (let round = 1; ; round += 1) {
+        const { draft: sent, base: from, version: baseVersion, saved: last, ahead: waiting } = current.current
+        if (same(sent, from)) return true
+        if (waiting) return false
+        setSave({ state: 'saving' })
+        try {
+          const body = { ...changeOf(sent, last.origin), baseVersion }
+          const answer = await api('PUT /v2/workflows/{workflowId}', {
+            ...{ path: { workflowId }, body },
+            ...(impactToken === undefined ? {} : { impactToken }),
+          })
+          const next = draftOf(answer)
+          // The server may change what it stores. Text typed during the save wins.
+          const { draft: typed } = current.current
+          const merged = typed === sent ? next : mergeDrafts(sent, typed, next).draft
+          put({ draft: merged, base: next, version: answer.version, saved: answer, ahead: undefined })
+          unanswered.current = undefined
+          cache.setQueryData(workflows.one(workflowId).queryKey, answer)
+          void cache.invalidateQueries({ queryKey: inEnvironment('workflows', 'list') })
           setSave({ state: 'saved' })
+          return same(merged, next)
+        } catch (error) {
+          const newer = newerVersionIn(error)
+          if (newer && round < mostRounds) {
+            // What was merged is not what was looked at.
+            if (receive(newer) && impactToken === undefined) continue
+            setSave({ state: 'saved' })
+            return false
+          }
+          if (isStale(error)) {
+            setSave({ state: 'saved' })
+            return false
+          }
+          if (isUnanswered(error)) unanswered.current = sent
+          setSave({ state: 'failed', error: error as Error })
           return false
         }
-        if (isUnanswered(error)) unanswered.current = sent
-        setSave({ state: 'failed', error: error as Error })
-        return false
       }
-    }
-  }, [workflowId, put, receive])
+    },
+    [workflowId, put, receive],
+  )
 
-  const flush = useCallback(async (): Promise<boolean> => {
-    while (running.current) await running.current
-    const attempt = send().finally(() => {
-      running.current = undefined
-    })
-    running.current = attempt
-    return attempt
-  }, [send])
+  const flush = useCallback(
+    async (impactToken?: string): Promise<boolean> => {
+      while (running.current) await running.current
+      const attempt = send(impactToken).finally(() => {
+        running.current = undefined
+      })
+      running.current = attempt
+      return attempt
+    },
+    [send],
+  )
 
   // Another window of the same person may keep its draft under the same key: only the one kept here is removed.
   const keeps = useRef(stored !== undefined)

@@ -7,9 +7,11 @@ import type { DraftState } from '../draft/use-draft.ts'
 interface SaveStatusProps {
   state: DraftState
   autosaves: boolean
+  /** Shows what the change would do before it is saved. */
+  onSave: () => void
 }
 
-export function SaveStatus({ state, autosaves }: SaveStatusProps) {
+export function SaveStatus({ state, autosaves, onSave }: SaveStatusProps) {
   const { save, isDirty, conflict, flush, discard } = state
   if (conflict)
     return (
@@ -37,7 +39,7 @@ export function SaveStatus({ state, autosaves }: SaveStatusProps) {
         <Button size="sm" variant="ghost" onClick={discard}>
           Discard
         </Button>
-        <Button size="sm" variant="primary" pending={save.state === 'saving'} onClick={() => void flush()}>
+        <Button size="sm" variant="primary" pending={save.state === 'saving'} onClick={onSave}>
           Save changes
         </Button>
       </span>

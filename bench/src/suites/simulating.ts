@@ -1,0 +1,171 @@
+// Simulations, explanations and impacts: how long they take, what a simulated step costs beside a real one, and how much triggers
+// suffer while simulations run without a break.
+import { sendMany } from '../harness/load.ts'
+import { cpuMs, cpuMsOfAll, postmasterOf } from '../harness/processes.ts'
+import { type Service, startService } from '../harness/service.ts'
+import { bulkOf, makeWorkflow, newestMessage, perRequest, untilMessages } from '../harness/triggers.ts'
+import { median, type Options, type Outcome } from '../report/figures.ts'
+
+const startAt = '2026-05-01T10:00:00Z'
+const days = 30
+
+const collecting = [
+  { name: 'Collect', stepId: 'collect', type: 'digest', controlValues: { amount: 1, unit: 'hours' } },
+  { name: 'Wait', stepId: 'wait', type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } },
+  {
+    ...{ name: 'Mail', stepId: 'mail', type: 'email' },
+    controlValues: { subject: '{{steps.collect.eventCount}} events', body: '<p>Hello {{subscriber.firstName}}</p>' },
+  },
+]
+
+export async function benchSimulating({ quick }: Options): Promise<Outcome> {
+  const [rounds, triggers, steps, seconds] = quick ? [2, 100, 500, 1] : [15, 1_000, 10_000, 20]
+  const service = await startService()
+  try {
+    const month = await monthOf(service, rounds)
+    const step = await stepCost(service, steps)
+    const beside = await acceptedBeside(service, seconds)
+    const explained = await explainBesidePreview(service, rounds)
+    const impactMs = await impactOf(service, triggers, rounds)
+    return {
+      figures: [
+        {
+          ...{ id: 'simulated-month', unit: 'ms', ours: month, target: { oursAtMost: 1_000 } },
+          name: `100 triggers of a digest, delay and email workflow over ${days} simulated days`,
+        },
+        {
+          ...{ id: 'simulated-step', unit: 'ms', ours: step.simulated, reference: step.real, target: { atMost: 0.5 } },
+          name: 'processor time of a simulated in-app step',
+          against: 'of the same step in production, database included',
+        },
+        {
+          ...{ id: 'beside-simulations', unit: '/s', ours: beside.busy, reference: beside.alone },
+          ...{ target: { atLeast: 0.85 }, against: 'beside none' },
+          name: 'triggers accepted while simulations run without a break',
+        },
+        {
+          ...{
+            id: 'explain',
+            unit: 'ms',
+            ours: explained.explain,
+            reference: explained.preview,
+            target: { atMost: 3 },
+          },
+          ...{ name: 'explain a workflow of one step to one person', against: 'a preview of the same step' },
+        },
+        {
+          ...{ id: 'impact', name: `impact of a change on ${triggers} triggers`, unit: 'ms', ours: impactMs },
+          target: { oursAtMost: 3_000 },
+        },
+      ],
+      notes: { rounds, triggers, steps, seconds, value: 'medians; rates over the whole time' },
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+/** Milliseconds of one call, the median of several, after one that warms up. */
+async function timed(rounds: number, work: () => Promise<unknown>): Promise<number> {
+  await work()
+  const took: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now()
+    await work()
+    took.push(performance.now() - began)
+  }
+  return median(took)
+}
+
+const triggersOver = (count: number, everyMinutes: number, people = 10) =>
+  Array.from({ length: count }, (_, place) => ({
+    ...{ type: 'trigger', at: `+${place * everyMinutes}m`, to: `reader-${place % people}`, payload: { number: place } },
+  }))
+
+const monthOf = (service: Service, rounds: number): Promise<number> => {
+  const minutes = Math.floor((days * 24 * 60) / 100)
+  const body = {
+    ...{ workflow: { draft: { steps: collecting } }, startAt, horizon: `${days + 2}d` },
+    subscribers: Array.from({ length: 10 }, (_, place) => ({
+      ...{ subscriberId: `reader-${place}`, email: `reader-${place}@example.com` },
+    })),
+    inputs: triggersOver(100, minutes),
+  }
+  return timed(rounds, () => service.send('POST', '/v1/simulations', body))
+}
+
+/** The same in-app step, simulated and real, after a warm-up of each. */
+async function stepCost(service: Service, count: number): Promise<{ simulated: number; real: number }> {
+  await makeWorkflow(service)
+  const postmaster = await postmasterOf(service)
+  const cpu = () => cpuMs(service.pid) + cpuMsOfAll(postmaster)
+  const load = { url: service.url, apiKey: service.apiKey, connections: 4 }
+  const real = async () => {
+    const after = await newestMessage(service)
+    await sendMany(load, '/v1/events/trigger/bulk', Math.ceil(count / perRequest), bulkOf)
+    await untilMessages(service, Math.ceil(count / perRequest) * perRequest, { after })
+  }
+  const most = 1_000
+  const simulated = async () => {
+    for (let done = 0; done < count; done += most) {
+      const inputs = triggersOver(Math.min(most, count - done), 1, most)
+      await service.send('POST', '/v1/simulations', { workflow: { workflowId: 'bench' }, startAt, inputs })
+    }
+  }
+  const costOf = async (work: () => Promise<unknown>) => {
+    await work()
+    const before = cpu()
+    await work()
+    return (cpu() - before) / count
+  }
+  return { real: await costOf(real), simulated: await costOf(simulated) }
+}
+
+/** In turns, so that a slow machine slows both. */
+async function acceptedBeside(service: Service, seconds: number): Promise<{ alone: number; busy: number }> {
+  const load = { url: service.url, apiKey: service.apiKey, connections: 8 }
+  const accept = async (): Promise<number> => {
+    const began = performance.now()
+    let accepted = 0
+    while (performance.now() - began < (seconds * 1000) / 4) {
+      await sendMany(load, '/v1/events/trigger/bulk', 8, bulkOf)
+      accepted += 8 * perRequest
+    }
+    return accepted / ((performance.now() - began) / 1000)
+  }
+  const body = { workflow: { workflowId: 'bench' }, startAt, inputs: triggersOver(1_000, 1, 1_000) }
+  const [alone, busy]: number[][] = [[], []]
+  await accept()
+  for (let turn = 0; turn < 4; turn += 1) {
+    alone?.push(await accept())
+    let isOver = false
+    const simulating = (async () => {
+      while (!isOver) await service.send('POST', '/v1/simulations', body)
+    })()
+    busy?.push(await accept())
+    isOver = true
+    await simulating
+  }
+  return { alone: median(alone ?? []), busy: median(busy ?? []) }
+}
+
+async function explainBesidePreview(service: Service, rounds: number): Promise<{ explain: number; preview: number }> {
+  const { steps } = await service.send<{ steps: Array<{ stepId: string }> }>('GET', '/v2/workflows/bench')
+  const path = `/v2/workflows/bench/step/${steps[0]?.stepId}/preview`
+  const preview = () => service.send('POST', path, { previewPayload: { payload: { number: 1 } } })
+  const explain = () =>
+    service.send('POST', '/v1/explain', { workflowId: 'bench', subscriberId: 'subscriber-1', payload: { number: 1 } })
+  return { preview: await timed(rounds * 5, preview), explain: await timed(rounds * 5, explain) }
+}
+
+async function impactOf(service: Service, triggers: number, rounds: number): Promise<number> {
+  const { name, steps, preferences, origin } = await service.send<{
+    name: string
+    steps: Array<Record<string, unknown>>
+    preferences: unknown
+    origin: string
+  }>('GET', '/v2/workflows/bench')
+  const changed = steps.map((step) => ({ ...step, controlValues: { subject: 'Other', body: 'Hello' } }))
+  const draft = { name, active: true, preferences, origin, steps: changed }
+  return timed(rounds, () => service.send('POST', '/v2/workflows/bench/impact', { draft, triggers }))
+}

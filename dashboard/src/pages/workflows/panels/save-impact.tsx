@@ -1,0 +1,81 @@
+// Before an active workflow of Production is saved: what the change would do. What is saved is exactly what was looked at.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useCan } from '../../../api/auth.ts'
+import { impact } from '../../../api/impact.ts'
+import { Button } from '../../../ui/base/button.tsx'
+import { ErrorState } from '../../../ui/base/states.tsx'
+import { ImpactSkeleton, ImpactView } from '../../../ui/domain/impact.tsx'
+import { Dialog, DialogFooter } from '../../../ui/frame/dialog.tsx'
+import { changeOf } from '../draft/draft.ts'
+import type { DraftState } from '../draft/use-draft.ts'
+
+interface SaveImpactProps {
+  open: boolean
+  onClose: () => void
+  state: DraftState
+}
+
+export function SaveImpact({ open, onClose, state }: SaveImpactProps) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      size="lg"
+      title="Save changes"
+      description="The last triggers, played with the workflow as it is and as it would be. Nothing is sent."
+    >
+      {open && <Inner onClose={onClose} state={state} />}
+    </Dialog>
+  )
+}
+
+function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
+  const { draft, saved, flush } = state
+  const canCancel = useCan('editor')
+  const body = useMemo(() => changeOf(draft, saved.origin), [draft, saved.origin])
+  const query = useQuery(impact.ofDraft(saved.workflowId, body, saved.version))
+  const [isStale, setStale] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  // Somebody else saved what collides with it: that is chosen first.
+  const hasConflict = state.conflict !== undefined
+  useEffect(() => {
+    if (hasConflict) onClose()
+  }, [hasConflict, onClose])
+  const save = async () => {
+    setSaving(true)
+    const isSaved = await flush(query.data?.impactToken)
+    setSaving(false)
+    if (isSaved) return onClose()
+    setStale(true)
+    await query.refetch()
+  }
+  return (
+    <div className="space-y-4">
+      {isStale && (
+        <p role="alert" className="rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
+          It was not saved: something has changed since. Look again.
+        </p>
+      )}
+      {query.data ? (
+        <ImpactView impacts={[query.data]} canCancel={canCancel} onCanceled={() => void query.refetch()} />
+      ) : query.error ? (
+        // The change can be saved all the same: nothing is checked then.
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} className="py-4" />
+      ) : (
+        <ImpactSkeleton />
+      )}
+      <DialogFooter>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          pending={isSaving}
+          disabled={query.isLoading || query.isFetching}
+          onClick={() => void save()}
+        >
+          Save
+        </Button>
+      </DialogFooter>
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+// Simulations, explanations and impacts leave no trace: no row of any table changes, nobody is called, and a role that can only
+// read suffices. Another process answers the same.
+import { sql } from 'kysely'
+import { beforeAll, expect, test } from 'vitest'
+import { Secrets } from '../src/db/core/secrets.ts'
+import { findWorkflow } from '../src/db/queries/workflows.ts'
+import type { WorkflowVersion } from '../src/engine/core/memory.ts'
+import { readImpact } from '../src/engine/simulation/impact-reads.ts'
+import { inSnapshot } from '../src/engine/simulation/snapshot.ts'
+import { makeWorkflow, trigger } from './runs.ts'
+import { Api, secretKey, useServer } from './server.ts'
+import { useVendor } from './vendor.ts'
+
+const server = useServer()
+const vendor = useVendor()
+let api: Api
+
+/** Of each kind. */
+const times = 4
+const startAt = '2026-05-01T10:00:00Z'
+const inputs = [
+  { type: 'trigger', at: '+0s', to: 'ada', payload: { who: 'Ada' } },
+  { type: 'trigger', at: '+4m', to: ['ada', 'bo'], payload: { who: 'both' } },
+  { type: 'read', at: '+5m', subscriberId: 'ada' },
+  { type: 'fault', at: '+6m', fault: 'outage', until: '+1h' },
+]
+
+/** The body of a PUT that changes the workflow's mail. */
+async function draft() {
+  const { name, steps, preferences, origin } = (await api.get('/v2/workflows/quiet')).body
+  const changed = steps.map((step: { stepId: string }) =>
+    step.stepId === 'mail' ? { ...step, controlValues: { subject: 'Other', body: 'Other' } } : step,
+  )
+  return { name, preferences, origin, active: true, steps: changed }
+}
+
+const asks = async (place: Api) => {
+  const changed = await draft()
+  return [
+    () => place.post('/v1/simulations', { workflow: { workflowId: 'quiet' }, startAt, inputs }),
+    () => place.post('/v1/explain', { workflowId: 'quiet', subscriberId: 'ada', payload: { who: 'Ada' }, at: startAt }),
+    () => place.post('/v2/workflows/quiet/impact', { draft: changed }),
+  ]
+}
+
+beforeAll(async () => {
+  const { development } = await server.freshOrganization()
+  api = development
+  const mail = { webhookUrl: vendor.url, secretKey: 'secret', from: 'belfry@example.com', senderName: 'Belfry' }
+  await api.post('/v1/integrations', {
+    ...{ providerId: 'email-webhook', channel: 'email', credentials: mail, active: true, check: false },
+  })
+  for (const subscriberId of ['ada', 'bo'])
+    await api.post('/v2/subscribers', { subscriberId, email: `${subscriberId}@example.com` })
+  await makeWorkflow(api, 'quiet', [
+    { type: 'in_app', stepId: 'inbox', controlValues: { body: 'Hello {{payload.who}}' } },
+    { type: 'digest', stepId: 'collect', controlValues: { amount: 10, unit: 'minutes' } },
+    { type: 'http_request', stepId: 'ask', controlValues: { method: 'POST', url: `${vendor.url}/ask` } },
+    { type: 'email', stepId: 'mail', controlValues: { subject: 'Hello {{payload.who}}', body: 'Hello' } },
+  ])
+  for (const who of ['Ada', 'Bo']) await trigger(api, 'quiet', ['ada', 'bo'], { payload: { who } })
+  await server.drain()
+})
+
+async function everythingStored(): Promise<Record<string, unknown>> {
+  const { db } = server.database
+  const { rows: tables } = await sql<{ name: string }>`
+    SELECT tablename AS name FROM pg_tables
+    WHERE schemaname IN ('public', 'graphile_worker') AND tablename NOT IN ('rate_buckets', 'api_key_uses', 'workers')
+      AND schemaname = current_schema() ORDER BY 1`.execute(db)
+  const found = tables.map(async ({ name }) => {
+    const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t ORDER BY 1`.execute(db)
+    return [name, rows] as const
+  })
+  return Object.fromEntries(await Promise.all(found))
+}
+
+test('every row is the same before and after, and nobody is called', async () => {
+  const all = await asks(api)
+  const before = await everythingStored()
+  for (let round = 0; round < times; round += 1)
+    for (const ask of all) {
+      const { status, text } = await ask()
+      expect(status, text).toBe(200)
+    }
+  expect(await everythingStored()).toEqual(before)
+  expect(vendor.asked).toEqual([])
+}, 60_000)
+
+test('another process gives the same bytes', async () => {
+  const another = await server.startAnother()
+  const there = new Api(another.url, api.key, api.environmentId, api.organizationId)
+  const [here, elsewhere] = [await asks(api), await asks(there)]
+  for (const [index, ask] of here.entries()) expect((await elsewhere[index]?.())?.text).toBe((await ask()).text)
+})
+
+test('a role that can only read suffices', async () => {
+  const { db } = server.database
+  const role = `reader_${api.environmentId}`
+  await sql`CREATE ROLE ${sql.id(role)} IN ROLE pg_read_all_data`.execute(db)
+  try {
+    await inSnapshot(db, async (tx) => {
+      await sql`SET LOCAL ROLE ${sql.id(role)}`.execute(tx)
+      const before = await findWorkflow(tx, api.environmentId, 'quiet')
+      const change = { workflowId: 'quiet', before, after: before as WorkflowVersion, token: '' }
+      const asked = { environmentId: api.environmentId, changes: [change], triggers: 100 }
+      const { replay, workflows } = await readImpact(tx, new Secrets(secretKey), asked)
+      expect(replay?.triggers).toHaveLength(2)
+      expect(workflows).toMatchObject([{ waiting: { runs: 2 } }])
+      await expect(sql`DELETE FROM subscribers`.execute(tx)).rejects.toThrow()
+    })
+  } finally {
+    await sql`DROP ROLE ${sql.id(role)}`.execute(db)
+  }
+})
