@@ -5,14 +5,9 @@ import { newId } from '../../db/core/ids.ts'
 import { layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
 import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
 import { type Authorship, markVersionsPublished, type VersionAuthor } from '../../db/queries/versions.ts'
-import {
-  deleteWorkflows,
-  fieldsOf,
-  saveWorkflows,
-  type WorkflowRow,
-  type WorkflowStep,
-} from '../../db/queries/workflows.ts'
+import { deleteWorkflows, fieldsOf, saveWorkflows, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { fail } from '../../errors.ts'
+import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
 import type { EnvironmentContent, Pair, ResourceType } from './environment-diff.ts'
 import { type Action, isDone, type Outcome, type PublishOptions, planPublish } from './publish-plan.ts'
 
@@ -220,8 +215,8 @@ async function writeWorkflows(
     const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
     if (!write) return []
     const current = target.workflows.find(({ id }) => id === write.to)
-    const idOf = new Map(current?.steps.map((step) => [step.stepId, step._id]))
-    const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
+    const idOf = new Map(allSteps(current?.steps ?? []).map((step) => [step.stepId, step._id]))
+    const steps = mapSteps(row.steps, (step) => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
     return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
   })
   await saveWorkflows(tx, { environmentId, userId, now, isPublished: true, by }, workflows)

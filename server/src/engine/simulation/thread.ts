@@ -17,7 +17,10 @@ interface Simulation {
   about: Members
 }
 
-export type Job = Simulation | { explaining: Explaining } | { past: PastRecord; now: Explaining | undefined }
+export type Job =
+  | Simulation
+  | { explaining: Explaining }
+  | { past: PastRecord; now: Explaining | undefined; brand: string }
 
 export type Outcome = { answer: string } | { refusal: Refusal } | { failure: string }
 
@@ -34,7 +37,7 @@ export async function answerOf(job: Job): Promise<Outcome> {
 
 async function answered(job: Job): Promise<Members> {
   if ('explaining' in job) return explain(job.explaining)
-  if ('past' in job) return explainPast(job.past, job.now)
+  if ('past' in job) return explainPast(job.past, job.now, job.brand)
   const { scenario, snapshot, brand, expect, about } = job
   const played = await play(scenario, snapshot, brand)
   return { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }
