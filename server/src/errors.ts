@@ -964,6 +964,11 @@ export const errorTable = {
     message: (p: { workflowId: string }) =>
       `Another workflow has the identifier "${p.workflowId}"; choose a different one`,
   },
+  branch_too_deep: {
+    status: 400,
+    message: (p: { limit: number; stepId: string }) =>
+      `Branches can be nested ${p.limit} deep; move what is inside "${p.stepId}" into a workflow of its own`,
+  },
   step_id_taken: {
     status: 400,
     message: (p: { stepId: string }) => `Another step has the identifier "${p.stepId}"; choose a different one`,

@@ -11,22 +11,34 @@ export type TriggerReport = Answer<'GET /v1/events/trigger/{transactionId}'>
 
 const perPage = 50
 
+/** Where clients know ten types only, steps of other kinds come as custom ones. */
+const withKind = <Of extends Pick<RunSummary, 'jobs'>>(run: Of): Of => ({
+  ...run,
+  jobs: run.jobs.map((job) => (job.kind === undefined ? job : { ...job, type: job.kind })),
+})
+const withKinds = <Page extends { data: RunSummary[] }>(page: Page): Page => ({
+  ...page,
+  data: page.data.map(withKind),
+})
+
 export const runs = {
   list: (query: Query<'GET /v1/notifications'>) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'list', query),
-      queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
+      queryFn: async ({ signal }) => withKinds(await api('GET /v1/notifications', { query, signal })),
       placeholderData: keepPreviousData,
     }),
   /** All runs, page by page as the user scrolls. Loaded pages do not change; `count` finds new runs. */
   endless: (query: RunFilter) =>
     infiniteQueryOptions({
       queryKey: inEnvironment('runs', 'endless', query),
-      queryFn: ({ pageParam, signal }) =>
-        api('GET /v1/notifications', {
-          query: { ...query, limit: perPage, ...(pageParam ? { cursor: pageParam } : {}) },
-          signal,
-        }),
+      queryFn: async ({ pageParam, signal }) =>
+        withKinds(
+          await api('GET /v1/notifications', {
+            query: { ...query, limit: perPage, ...(pageParam ? { cursor: pageParam } : {}) },
+            signal,
+          }),
+        ),
       initialPageParam: '',
       getNextPageParam: ({ data, hasMore }) => (hasMore ? data.at(-1)?._id : undefined),
       staleTime: Number.POSITIVE_INFINITY,
@@ -37,7 +49,7 @@ export const runs = {
   states: (query: Query<'GET /v1/notifications'>) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'states', query),
-      queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
+      queryFn: async ({ signal }) => withKinds(await api('GET /v1/notifications', { query, signal })),
       staleTime: 0,
     }),
   /** How many runs are newer than the newest one shown. */
@@ -50,7 +62,8 @@ export const runs = {
   one: (notificationId: string) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'one', notificationId),
-      queryFn: ({ signal }) => api('GET /v1/notifications/{notificationId}', { path: { notificationId }, signal }),
+      queryFn: async ({ signal }) =>
+        withKind(await api('GET /v1/notifications/{notificationId}', { path: { notificationId }, signal })),
       staleTime: 2_000,
     }),
   /** Ends the delay or digest in which the run waits. */

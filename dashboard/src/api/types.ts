@@ -164,7 +164,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -382,7 +382,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -616,6 +616,13 @@ export interface Operations {
       steps: Array<{
         stepId: string
         type: string
+        /** Of a kind such as `branch` */
+        kind?: string | undefined
+        /** The arms that lead to it, outermost first; absent at the top level */
+        path?: Array<{
+          stepId: string
+          arm: string
+        }> | undefined
         verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
         reason: string | null
         /** When its turn comes */
@@ -624,14 +631,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -649,7 +656,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -707,6 +714,13 @@ export interface Operations {
       steps: Array<{
         stepId: string
         type: string
+        /** Of a kind such as `branch` */
+        kind?: string | undefined
+        /** The arms that lead to it, outermost first; absent at the top level */
+        path?: Array<{
+          stepId: string
+          arm: string
+        }> | undefined
         verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
         reason: string | null
         /** When its turn comes */
@@ -715,14 +729,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -740,7 +754,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -775,7 +789,7 @@ export interface Operations {
           _id?: string | null | undefined
           stepId?: string | null | undefined
           name: string
-          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
           controlValues?: Record<string, unknown> | null | undefined
           /** False leaves it out of future runs */
           active?: boolean | null | undefined
@@ -5231,6 +5245,15 @@ export interface Operations {
         jobs: Array<{
           _id: string
           type: string
+          /** Of a kind such as `branch` */
+          kind?: string | undefined
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+          outcome?: Record<string, unknown> | undefined
+          /** The arms that lead to it, outermost first; absent at the top level */
+          path?: Array<{
+            stepId: string
+            arm: string
+          }> | undefined
           status: string
           /** Why it did not complete normally, such as `preference` or `missing_email` */
           reason?: string | undefined
@@ -5407,6 +5430,15 @@ export interface Operations {
       jobs: Array<{
         _id: string
         type: string
+        /** Of a kind such as `branch` */
+        kind?: string | undefined
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+        outcome?: Record<string, unknown> | undefined
+        /** The arms that lead to it, outermost first; absent at the top level */
+        path?: Array<{
+          stepId: string
+          arm: string
+        }> | undefined
         status: string
         /** Why it did not complete normally, such as `preference` or `missing_email` */
         reason?: string | undefined
@@ -9474,7 +9506,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -9664,6 +9696,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -9789,6 +9823,7 @@ export interface Operations {
         steps: Array<{
           slug: string
           type: string
+          kind?: string | undefined
           issues?: {
             controls?: Record<string, Array<{
               issueType: string
@@ -9896,6 +9931,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -9999,7 +10036,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10194,6 +10231,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -10381,6 +10420,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -10568,6 +10609,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -10675,6 +10718,8 @@ export interface Operations {
       name: string
       slug: string
       type: string
+      /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+      kind?: string | undefined
       origin: string
       workflowId: string
       workflowDatabaseId: string
@@ -10850,6 +10895,8 @@ export interface Operations {
             name: string
             slug: string
             type: string
+            /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+            kind?: string | undefined
             origin: string
             workflowId: string
             workflowDatabaseId: string
@@ -11028,6 +11075,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -11944,6 +11993,8 @@ export interface Operations {
         name: string
         slug: string
         type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
         origin: string
         workflowId: string
         workflowDatabaseId: string
@@ -12331,6 +12382,7 @@ export interface Operations {
       steps: Array<{
         slug: string
         type: string
+        kind?: string | undefined
         issues?: {
           controls?: Record<string, Array<{
             issueType: string

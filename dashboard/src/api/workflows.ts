@@ -23,6 +23,15 @@ export const workflows = {
       queryKey: inEnvironment('workflows', 'one', workflowId),
       queryFn: ({ signal }) => api('GET /v2/workflows/{workflowId}', { path: { workflowId }, signal }),
     }),
+  /** A step that stands in an arm, which the workflow shows in short only. */
+  step: (workflowId: string, stepId: string, version: number) =>
+    queryOptions({
+      queryKey: inEnvironment('workflows', 'step', workflowId, stepId, version),
+      queryFn: ({ signal }) =>
+        api('GET /v2/workflows/{workflowId}/steps/{stepId}', { path: { workflowId, stepId }, signal }),
+      placeholderData: (before, query) => (query?.queryKey[4] === stepId ? before : undefined),
+      gcTime: 30_000,
+    }),
   /** Says that this page shows the workflow, and asks who else does and whether there is a newer version. */
   presence: (workflowId: string, version: () => number) =>
     queryOptions({

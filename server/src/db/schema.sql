@@ -1268,6 +1268,25 @@ CREATE TABLE workflows (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE OR REPLACE FUNCTION public.all_steps(steps jsonb)
+ RETURNS TABLE(step jsonb, place integer[])
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  WITH RECURSIVE found (step, place) AS (
+    SELECT top.step, ARRAY[top.n::int] FROM jsonb_array_elements(steps) WITH ORDINALITY AS top (step, n)
+    UNION ALL
+    SELECT below.step, found.place || ARRAY[arm.n::int, below.n::int]
+    FROM found
+    CROSS JOIN LATERAL jsonb_array_elements(
+      jsonb_path_query_array(found.step, '$.controlValues.arms[*]') || jsonb_path_query_array(found.step, '$.controlValues.default')
+    ) WITH ORDINALITY AS arm (arm, n)
+    CROSS JOIN LATERAL jsonb_array_elements(jsonb_path_query_array(arm.arm, '$.steps[*]')) WITH ORDINALITY AS below (step, n)
+    WHERE found.step ->> 'type' = 'branch'
+  )
+  SELECT found.step, found.place FROM found
+$function$;
+
 CREATE OR REPLACE FUNCTION public.ask_suppressions(at timestamp with time zone, locks bigint[], environments text[], channels text[], hashes bytea[])
  RETURNS TABLE(place integer, is_busy boolean, entry json)
  LANGUAGE plpgsql

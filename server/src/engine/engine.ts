@@ -125,7 +125,7 @@ export class Engine {
     const { sessions } = surroundings
     this.#heldWork = new HeldWork({
       ...{ ...this.#parts, sessions, deliveries: this.#deliveries, delivery: this.#delivery },
-      gateAt: (held) => new Gate({ pool, clock: held, log }),
+      gateAt: (held) => new Gate({ pool, clock: held, log, begunCalls }),
     })
     this.clocks = new Clocks({ pool, sessions, work: this.#heldWork })
   }

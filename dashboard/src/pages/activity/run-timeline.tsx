@@ -1,7 +1,7 @@
 // The timeline of a run: the trigger, then each step with the time between them. A step opens to show all its details.
 
 import { Link } from '@tanstack/react-router'
-import { ChevronRight, Send } from 'lucide-react'
+import { ChevronRight, CornerDownRight, Send } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { deliveries, undelivered } from '../../api/deliveries.ts'
@@ -92,7 +92,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
   const name = job.step.name ?? job.step.stepId
   const panel = `step-${job._id}`
   return (
-    <li>
+    <li style={job.path ? { marginInlineStart: `${job.path.length * 1.25}rem` } : undefined}>
       <div className="flex h-8 items-center gap-3" aria-hidden={gap === undefined}>
         <span className="ml-3.5 h-full w-px bg-line" />
         {gap !== undefined && gap >= 1 && <span className="text-2xs text-muted">{duration(gap)} later</span>}
@@ -159,9 +159,50 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
           </div>
         )}
       </div>
+      <ArmsOf job={job} />
     </li>
   )
 }
+
+interface AskedArm {
+  name: string
+  held: boolean | null
+  read: Record<string, unknown>
+}
+
+/** Of a branch the arm that was taken, whose steps follow, and one line for each of the others. */
+function ArmsOf({ job }: { job: Job }) {
+  const { arm, arms } = (job.outcome ?? {}) as { arm?: string | null; arms?: AskedArm[] }
+  if (!arms) return null
+  return (
+    <ul aria-label="Arms" className="mt-1.5 ml-3.5 space-y-0.5 border-l border-dashed border-line-strong pl-4 text-xs">
+      {arms
+        .filter(({ name }) => name !== arm)
+        .map((other) => (
+          <li key={other.name} className="truncate text-muted" dir="auto">
+            {other.name}: {notTaken(other)}
+          </li>
+        ))}
+      {arm && (
+        <li className="flex items-center gap-1 font-medium" dir="auto">
+          <CornerDownRight className="size-3.5 shrink-0 text-muted" aria-hidden />
+          {arm}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+/** "payload.total was 40". */
+function notTaken({ held, read }: AskedArm): string {
+  if (held === null) return 'not asked any more'
+  const values = Object.entries(read).map(
+    ([name, value]) => `${name} was ${value === null ? 'missing' : textOf(value)}`,
+  )
+  return values.length > 0 ? values.join(', ') : 'its condition did not hold'
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function SendAgain({ job, name }: { job: Job; name: string }) {
   const canEdit = useCan('editor')

@@ -50,6 +50,8 @@ const nouns: Record<string, string> = {
   throttle: 'throttle',
   custom: 'custom step',
   http_request: 'HTTP request',
+  branch: 'branch',
+  exit: 'exit',
 }
 
 const isChannel = ({ type }: Pick<Job, 'type'>) => (channels as readonly string[]).includes(type)
@@ -135,6 +137,8 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return 'somebody cancelled the trigger'
     case 'previous_step_failed':
       return 'an earlier step failed'
+    case 'exited':
+      return 'the workflow ended the run before it'
     case 'suppressed':
       return `${who} is on the suppression list${suppressedBecause(job)}`
     case 'subscriber_gone':
@@ -334,6 +338,8 @@ function explain(run: Run, said: Words): Why {
     const sentence = `${sentText}, but ${nounOf(told, run)} ${verb} because ${clauseOf(told, run, said)}${rest}.`
     return because(hasFailed(told) ? 'warn' : 'good', sentence, told, run)
   }
+  if (sending.length === 0 && !told && run.jobs.some(({ type }) => type === 'branch'))
+    return { tone: 'neutral', sentence: `Nothing was sent to ${who}: the path that the run took sends nothing.` }
   if (sending.length === 0 && !told)
     return { tone: 'neutral', sentence: 'Nothing was sent: the workflow has no channel steps.' }
   if (failed[0]) {
@@ -399,6 +405,12 @@ function doneText(job: Job, said: Words): string {
       return 'Let the run continue.'
     case 'http_request':
       return 'The request succeeded.'
+    case 'branch': {
+      const { arm, ended } = (job.outcome ?? {}) as { arm?: string; ended?: boolean }
+      return `Took the arm “${arm}”${ended ? ', which ends the run' : ''}.`
+    }
+    case 'exit':
+      return 'Ended the run.'
     default:
       return 'Done.'
   }

@@ -32,6 +32,7 @@ import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import type { Draft, DraftStep } from './draft/draft.ts'
 import { usePreviewData } from './draft/preview-data.ts'
 import { copyOf, type Issue, newStep } from './draft/steps.ts'
+import { allSteps, changeStep, insertStep, moveStep, type Spot, spotOf } from './draft/tree.ts'
 import { useCheck } from './draft/use-check.ts'
 import { useDraft } from './draft/use-draft.ts'
 import { Compare } from './panels/compare.tsx'
@@ -94,8 +95,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
     onRenamed: (from, to) => open.step === from && setOpen({ step: to }),
   })
   const { draft, saved, change, flush } = state
-  const data = usePreviewData(workflow.workflowId, draft.steps)
-  const selected = draft.steps.find(({ stepId }) => stepId === open.step)
+  const data = usePreviewData(workflow.workflowId, allSteps(draft.steps))
+  const selected = allSteps(draft.steps).find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
   const isSimulating = open.simulate && !isCode
 
@@ -105,18 +106,18 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const setStep = (stepId: string, patch: Partial<DraftStep>) =>
     change((before) => ({
       ...before,
-      steps: before.steps.map((step) => (step.stepId === stepId ? { ...step, ...patch } : step)),
+      steps: changeStep(before.steps, stepId, (step) => ({ ...step, ...patch })),
     }))
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
 
-  const insert = (step: DraftStep, at: number) => {
-    change((before) => ({ ...before, steps: before.steps.toSpliced(at, 0, step) }))
+  const insert = (step: DraftStep, spot: Spot) => {
+    change((before) => ({ ...before, steps: insertStep(before.steps, spot, step) }))
     select(step.stepId)
   }
   const remove = (step: DraftStep) => {
-    const at = draft.steps.findIndex(({ stepId }) => stepId === step.stepId)
-    change((before) => ({ ...before, steps: before.steps.filter(({ stepId }) => stepId !== step.stepId) }))
-    if (selected?.stepId === step.stepId) select(undefined)
+    const spot = spotOf(draft.steps, step.stepId) ?? { at: 0 }
+    change((before) => ({ ...before, steps: changeStep(before.steps, step.stepId, () => undefined) }))
+    if (selected && allSteps([step]).some(({ stepId }) => stepId === selected.stepId)) select(undefined)
     toast(`“${step.name}” deleted`, {
       action: {
         label: 'Undo',
@@ -124,8 +125,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
           // The server may have deleted the step, so its _id is invalid. The stepId stays.
           const { _id, ...rest } = step
           change((before) => {
-            if (before.steps.some(({ stepId }) => stepId === step.stepId)) return before
-            return { ...before, steps: before.steps.toSpliced(at, 0, rest) }
+            if (allSteps(before.steps).some(({ stepId }) => stepId === step.stepId)) return before
+            return { ...before, steps: insertStep(before.steps, spot, rest) }
           })
           select(step.stepId)
         },
@@ -171,7 +172,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
         <>
           <OthersHere others={state.others} />
           {mayEdit && saveStatus}
-          <IssueList steps={draft.steps} issues={issues} onOpen={select} />
+          <IssueList steps={allSteps(draft.steps)} issues={issues} onOpen={select} />
           <label className="mx-1 flex items-center gap-2 text-sm" htmlFor="workflow-active">
             <Switch
               id="workflow-active"
@@ -247,21 +248,18 @@ function Editor({ workflow }: { workflow: Workflow }) {
               selected={selected?.stepId}
               canEdit={canShape}
               onSelect={select}
-              onAdd={(kind: StepKind, at) => insert(newStep(kind, draft), at)}
-              onMove={(from, to) =>
-                change((before) => {
-                  const steps = [...before.steps]
-                  steps.splice(to, 0, ...steps.splice(from, 1))
-                  return { ...before, steps }
-                })
-              }
-              onDuplicate={(step) =>
-                insert(copyOf(step, draft), draft.steps.findIndex(({ stepId }) => stepId === step.stepId) + 1)
-              }
+              onAdd={(kind: StepKind, spot) => insert(newStep(kind, draft), spot)}
+              onMove={(step, to) => change((before) => ({ ...before, steps: moveStep(before.steps, step.stepId, to) }))}
+              onDuplicate={(step) => {
+                const { within, at } = spotOf(draft.steps, step.stepId) ?? { at: 0 }
+                insert(copyOf(step, draft), { within, at: at + 1 })
+              }}
               onRemove={remove}
               onToggle={(step) => setStep(step.stepId, { active: !step.active })}
             />
-            {canShape && draft.steps.length > 0 && <FlowKeys />}
+            {canShape && draft.steps.length > 0 && (
+              <FlowKeys hasArms={draft.steps.some(({ type }) => type === 'branch')} />
+            )}
           </div>
           <div className="min-h-0 min-w-0 lg:border-l">
             {selected ? (

@@ -116,6 +116,7 @@ function Message({ step, steps, explanation, who, isPast }: MessageProps) {
 
 export const gateLabels: Record<Gate['gate'], string> = {
   workflow: 'Workflow',
+  branch: 'Branch',
   schedule: 'Schedule',
   preference: 'Preference',
   condition: 'Condition',
@@ -180,6 +181,11 @@ function sentenceOf(gate: Gate, { type, reason }: ExplainedStep, who: string): s
       const values = Object.entries((gate.values ?? {}) as Record<string, unknown>)
       const read = values.map(([name, value]) => `${name} is ${JSON.stringify(value)}`).join(', ')
       return `The step’s condition does not hold${read ? `: ${read}` : ''}.`
+    }
+    case 'branch': {
+      const read = Object.entries((gate.values ?? {}) as Record<string, unknown>)
+      const told = read.map(([name, value]) => `${name} is ${JSON.stringify(value)}`).join(', ')
+      return `The branch takes the arm “${String(gate.taken)}”, not “${String(gate.arm)}”${told ? `: ${told}` : ''}.`
     }
     case 'filters':
       return 'The step’s filters do not let it pass.'

@@ -8,6 +8,7 @@ export const reasonLabels = {
   merged_into_digest: 'Merged into a digest',
   first_of_digest: 'First event of a digest',
   canceled_by_user: 'Cancelled',
+  exited: 'The run was ended before it',
   previous_step_failed: 'An earlier step failed',
   suppressed: 'On the suppression list',
   subscriber_gone: 'Subscriber or workflow deleted',

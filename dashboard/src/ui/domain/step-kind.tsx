@@ -10,7 +10,9 @@ import {
   Mail,
   MessageSquareText,
   MessagesSquare,
+  OctagonX,
   Smartphone,
+  Split,
   Zap,
 } from 'lucide-react'
 import { cn } from '../base/class-names.ts'
@@ -34,6 +36,8 @@ export const stepKinds = {
   throttle: { label: 'Throttle', icon: Gauge, hue: 'var(--hue-throttle)' },
   custom: { label: 'Custom', icon: Braces, hue: 'var(--hue-custom)' },
   http_request: { label: 'HTTP request', icon: Globe, hue: 'var(--hue-http)' },
+  branch: { label: 'Branch', icon: Split, hue: 'var(--hue-throttle)' },
+  exit: { label: 'Exit', icon: OctagonX, hue: 'var(--hue-trigger)' },
   trigger: { label: 'Trigger', icon: Zap, hue: 'var(--hue-trigger)' },
 } satisfies Record<string, KindLook>
 

@@ -37,7 +37,8 @@ const mostListed = 1_000
 // Steps are long, so only their types are read.
 const workflowColumns = sql`
   w.id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data, w.preferences, w.user_preferences, w.updated_at,
-  ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) AS step_types`
+  CASE WHEN w.steps @> '[{"type": "branch"}]' THEN ARRAY(SELECT DISTINCT a.step ->> 'type' FROM all_steps(w.steps) a)
+    ELSE ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) END AS step_types`
 
 /** Oldest first. */
 export async function listActiveWorkflows(db: Db | Tx, environmentId: string): Promise<PreferenceWorkflow[]> {

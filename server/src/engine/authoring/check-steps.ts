@@ -8,6 +8,7 @@ import type { Situation } from '../../render/liquid.ts'
 import { type Path, stepTemplates } from '../../steps/check/templates.ts'
 import type { ControlValues, StepType } from '../../steps/contract/kind.ts'
 import { ruleIn } from '../../steps/contract/step-run.ts'
+import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { dataFor, previewHere, type Surroundings, situationFor, Texts } from './preview.ts'
 import type { PreviewError } from './preview-error.ts'
@@ -35,14 +36,12 @@ export interface StepCheck {
 export async function checkSteps(surroundings: Surroundings, checked: Checked): Promise<StepCheck[]> {
   const { db, access, now } = surroundings
   const { controlValues, previewPayload } = checked
-  const steps = checked.workflow.steps.map(
-    (step): WorkflowStep => ({ ...step, controlValues: controlValues[step.stepId] ?? step.controlValues }),
-  )
+  const steps = mapSteps(checked.workflow.steps, (step) => withGiven(step, controlValues[step.stepId]))
   const workflow = { ...checked.workflow, steps }
   const texts = new Texts(db, access.id, workflow)
   const payloads = [...(previewPayload.payload ? [previewPayload.payload] : []), ...(await lastPayloads(db, workflow))]
   const found: StepCheck[] = []
-  for (const step of steps) {
+  for (const step of allSteps(steps)) {
     // Rendering is work of the processor: others get their turn in between.
     await new Promise(setImmediate)
     const values = step.controlValues ?? {}
@@ -56,6 +55,12 @@ export async function checkSteps(surroundings: Surroundings, checked: Checked): 
     found.push({ stepId: step.stepId, holds, rows, ...(error ? { error } : {}), unknownVariables })
   }
   return found
+}
+
+/** The steps in the arms of a branch are given by their own ids. */
+function withGiven(step: WorkflowStep, given: ControlValues | undefined): WorkflowStep {
+  if (!given) return step
+  return { ...step, controlValues: step.type === 'branch' ? { ...step.controlValues, skip: given.skip } : given }
 }
 
 const mostPayloads = 5
@@ -99,8 +104,8 @@ const mostVariables = 50
 
 function unknownIn({ type, controlValues }: WorkflowStep, payloads: readonly unknown[]): string[] {
   const found = new Set<string>()
-  for (const { path, analysis } of stepTemplates(controlValues ?? {}, stepKinds[type as StepType]?.literals)) {
-    if (path === 'skip') continue
+  for (const { path, analysis } of stepTemplates(controlValues ?? {}, stepKinds[type as StepType])) {
+    if (path === 'skip' || path.endsWith('.condition')) continue
     const optional = new Set(analysis.optional)
     for (const variable of analysis.variables) {
       const [root, ...rest] = variable.segments

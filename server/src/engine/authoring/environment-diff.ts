@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely'
 import type { LayoutTable, TranslationTable } from '../../db/core/tables.ts'
 import { switchesOf, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
+import { allSteps, withLists } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 
 export type ResourceType = 'workflow' | 'layout'
@@ -241,25 +242,30 @@ function compareSteps(source: Resource, target: Resource | undefined): Change[] 
 function stepsIn(resource: Resource | undefined): Map<string, Side & { type: string; index: number }> {
   if (!resource) return new Map()
   return new Map(
-    resource.steps.map(({ stepId, name, type, controlValues, ...switches }, index) => [
-      stepId,
-      {
-        // Steps have no history of their own: they change with their workflow.
-        info: { ...resource.info, id: stepId, name },
-        // Null and empty values are the same.
-        content: { stepId, name, type, controlValues: controlValues ?? {}, ...switchesOf(switches) },
-        type,
-        index,
-      },
-    ]),
+    allSteps(resource.steps)
+      .map(withStepIds)
+      .map(({ stepId, name, type, controlValues, ...switches }, index) => [
+        stepId,
+        {
+          // Steps have no history of their own: they change with their workflow.
+          info: { ...resource.info, id: stepId, name },
+          // Null and empty values are the same.
+          content: { stepId, name, type, controlValues: controlValues ?? {}, ...switchesOf(switches) },
+          type,
+          index,
+        },
+      ]),
   )
 }
+
+/** A branch names what is in its arms: those steps are compared by themselves. */
+const withStepIds = (step: WorkflowStep): WorkflowStep => withLists(step, (steps) => steps.map(({ stepId }) => stepId))
 
 /** A changed resource counts once, a new one counts with each of its steps. */
 function count({ source, target }: Pair): Counts {
   const none = { added: 0, modified: 0, deleted: 0, unchanged: 0 }
   if (!source) return { ...none, deleted: 1 }
-  if (!target) return { ...none, added: 1 + source.steps.length }
+  if (!target) return { ...none, added: 1 + allSteps(source.steps).length }
   return { ...none, modified: 1 }
 }
 
@@ -298,7 +304,7 @@ export function layoutsUsedBy<T extends { id: string; identifier: string }>(
   { steps }: { steps: WorkflowStep[] },
   layouts: T[],
 ): T[] {
-  const users = steps.filter(({ type }) => stepKinds[type as StepType]?.usesLayout)
+  const users = allSteps(steps).filter(({ type }) => stepKinds[type as StepType]?.usesLayout)
   const named = new Set(users.map(({ controlValues }) => controlValues?.layoutId))
   // Steps store the identifier; code may have written the id.
   return layouts.filter(({ id, identifier }) => named.has(identifier) || named.has(id))

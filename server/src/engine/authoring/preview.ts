@@ -12,6 +12,7 @@ import { noTranslations, type Translator, translatorFor } from '../../render/tra
 import { renderValues } from '../../render/values.ts'
 import { usedPaths, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ControlValues, type StepKind, type StepType, withoutNulls } from '../../steps/contract/kind.ts'
+import { mapSteps, placeOf } from '../../steps/contract/tree.ts'
 import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -63,7 +64,7 @@ export async function previewStep(surroundings: Surroundings, previewed: Preview
 /** The workflow as if the values were stored. */
 const withValues = ({ workflow, step, values }: Pick<Task, 'workflow' | 'step' | 'values'>): WorkflowRow => ({
   ...workflow,
-  steps: workflow.steps.map((each) => (each === step ? { ...step, controlValues: values } : each)),
+  steps: mapSteps(workflow.steps, (each) => (each._id === step._id ? { ...each, controlValues: values } : each)),
 })
 
 interface Example extends Pick<Task, 'workflow' | 'step' | 'values'> {
@@ -85,11 +86,11 @@ export function dataFor(access: EnvironmentAccess, { given, now, isExact = false
   })
 }
 
-const stepsBefore = ({ steps }: WorkflowRow, step: WorkflowStep) => steps.slice(0, steps.indexOf(step))
+const stepsBefore = ({ steps }: WorkflowRow, step: WorkflowStep) => placeOf(steps, step._id)?.earlier ?? []
 
 function schemaFor({ variables }: EnvironmentAccess, task: Task): JsonSchema {
   const envKeys = variables.map(({ key }) => key)
-  return variablesOfSteps(withValues(task), envKeys)[task.workflow.steps.indexOf(task.step)] ?? {}
+  return variablesOfSteps(withValues(task), envKeys).get(task.step._id) ?? {}
 }
 
 interface Task {

@@ -6,6 +6,7 @@ import { inboxRequiresHash } from '../../db/queries/inbox-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
+import { someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { EnvironmentContent } from './environment-diff.ts'
 import type { Route } from './publish.ts'
@@ -31,7 +32,7 @@ export async function findLacks(db: Db, route: Route, source: EnvironmentContent
   const workflowsWith = (isIn: (workflow: WorkflowRow) => boolean) =>
     source.workflows.filter(isIn).map(({ identifier }) => identifier)
   const using = (channel: string) =>
-    workflowsWith(({ steps }) => steps.some(({ type }) => stepKinds[type as StepType]?.channel === channel))
+    workflowsWith(({ steps }) => someStep(steps, ({ type }) => stepKinds[type as StepType]?.channel === channel))
 
   const isServed = (channel: string) =>
     integrations.some(

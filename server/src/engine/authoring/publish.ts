@@ -11,9 +11,9 @@ import {
   saveWorkflows,
   type WorkflowFields,
   type WorkflowRow,
-  type WorkflowStep,
 } from '../../db/queries/workflows.ts'
 import { fail } from '../../errors.ts'
+import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
 import type { EnvironmentContent, Pair, ResourceType } from './environment-diff.ts'
 import { type Action, isDone, type Outcome, type PublishOptions, planPublish } from './publish-plan.ts'
 
@@ -229,8 +229,8 @@ const workflowsIn = (
     const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
     if (!write) return []
     const current = target.workflows.find(({ id }) => id === write.to)
-    const idOf = new Map(current?.steps.map((step) => [step.stepId, step._id]))
-    const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
+    const idOf = new Map(allSteps(current?.steps ?? []).map((step) => [step.stepId, step._id]))
+    const steps = mapSteps(row.steps, (step) => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
     return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
   })
 

@@ -261,6 +261,20 @@ export const updateRuns = statement(
    ${tellOf('m', 'id')}`,
 )
 
+/** Adds steps to stored runs, which have entered an arm of a branch. The caller has locked the runs. */
+export const addJobs = statement(
+  'add_jobs',
+  `WITH r AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($1::json) AS r (${jobColumns})
+   ), n AS (
+     UPDATE notifications n SET channels = n.channels || ARRAY(
+       SELECT DISTINCT r.type FROM r
+       WHERE r.environment_id = n.environment_id AND r.notification_id = n.id AND r.type <> ALL (n.channels))
+     WHERE (n.environment_id, n.id) IN (SELECT environment_id, notification_id FROM r)
+   )
+   INSERT INTO jobs (${namesIn(jobColumns)}) SELECT ${namesIn(jobColumns)} FROM r`,
+)
+
 /**
  * Locks these runs in the order of their ids: anyone else who works on one (a cancel, a second delivery of the same job) waits.
  * A statement of its own, because one that waits for a lock sees the new row of the run but the old state of everything else;

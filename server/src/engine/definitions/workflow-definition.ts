@@ -1,5 +1,6 @@
 // A workflow as files and other environments know it: the body of its creation, without ids, times and defaults.
 import type { WorkflowFields, WorkflowStep } from '../../db/queries/workflows.ts'
+import { withLists } from '../../steps/contract/tree.ts'
 import { channelNames, completePreferences, type PartialPreferences } from '../core/preferences.ts'
 import { isEmptyObject, withBlockText } from './definition-values.ts'
 
@@ -54,13 +55,12 @@ function isOpen(schema: Record<string, unknown> | null): boolean {
 }
 
 function stepDefinition(step: WorkflowStep): Definition {
-  const { stepId, name, type, controlValues, active, shouldStopOnFail, onUnknown, replyCallback, filters, variants } =
-    step
+  const { stepId, name, type, active, shouldStopOnFail, onUnknown, replyCallback, filters, variants } = step
   return {
     stepId,
     name,
     type,
-    ...valuesOf(controlValues),
+    ...valuesOf(withLists(step, (steps) => steps.map(stepDefinition)).controlValues),
     ...(active === false ? { active } : {}),
     ...(shouldStopOnFail ? { shouldStopOnFail } : {}),
     ...(onUnknown === undefined ? {} : { onUnknown }),

@@ -14,6 +14,7 @@ import { RenderError } from '../../render/limits.ts'
 import { renderTemplate, situation } from '../../render/liquid.ts'
 import { type DetailKey, detail } from '../../steps/contract/outcome.ts'
 import { subscriberVariablesOf } from '../../steps/contract/step-run.ts'
+import { allSteps } from '../../steps/contract/tree.ts'
 import { type ReplyAddress, readReplyAddress } from '../../steps/kinds/reply-callback.ts'
 import { storedLine } from '../runs/run.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
@@ -62,7 +63,7 @@ const findReplied = statement(
   'find_replied',
   `SELECT m.transaction_id, named.notification_id, coalesce((
      SELECT json_agg(json_build_object('_id', step -> '_id', 'replyCallback', step -> 'replyCallback'))
-     FROM jsonb_array_elements(w.steps) step WHERE step ? 'replyCallback'), '[]') AS steps
+     FROM all_steps(w.steps) WHERE step ? 'replyCallback'), '[]') AS steps
    FROM environments e CROSS JOIN LATERAL (
      SELECT $2::text AS transaction_id, NULL::text AS notification_id
      UNION ALL
@@ -326,7 +327,7 @@ export class Replies {
     const environment = await memory.recall(reply.environment_id)
     if (!environment || !message || !notification || !workflow || !mail)
       return refused('The message it replies to has been deleted')
-    const step = workflow.steps.find(({ _id }) => _id === message.step_row_id)
+    const step = allSteps(workflow.steps).find(({ _id }) => _id === message.step_row_id)
     if (!step || !isListening(step)) return refused('The step no longer has a reply callback')
     const { signing, organizationId, type } = environment.facts
     const http = type === 'dev' ? this.#surroundings.http.development : this.#surroundings.http

@@ -1,5 +1,6 @@
 // The body of a webhook: the stored rows in the shape of the API.
 import type { EventRow } from '../../db/queries/webhook-events.ts'
+import { wireKind, wireType, wireValues } from '../../steps/contract/wire.ts'
 import { scopeOf } from '../consent/rules.ts'
 
 type Members = Record<string, unknown>
@@ -105,8 +106,8 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     ...given({ payloadSchema: row.payload_schema }),
     isTranslationEnabled: row.is_translation_enabled,
     steps: ((row.steps ?? []) as Members[]).map(({ _id, stepId, name, type, controlValues }) => ({
-      ...{ _id, stepId, name, type },
-      controlValues: controlValues ?? {},
+      ...{ _id, stepId, name, type: wireType(String(type), toWire('svc')), ...wireKind(String(type)) },
+      controlValues: wireValues(String(type), (controlValues ?? {}) as Members, toWire('svc')),
     })),
     ...given({ createdAt: time(row.created_at), updatedAt: time(row.updated_at) }),
   }),

@@ -6,8 +6,9 @@ import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import type { EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
+import { stepsIn } from '../../steps/contract/tree.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
-import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf } from './run.ts'
+import { isCriticalWorkflow, type JobState, newJob, noEffects, type RunState, resultOf } from './run.ts'
 
 export type EventRow = Selectable<EventTable>
 
@@ -77,7 +78,7 @@ export async function newRun(
     topics,
     status: 'processing',
     digestedInto: null,
-    jobs: definition.steps.filter(isActive).map((step, position) => newJob(step, position, { now, newId })),
+    jobs: stepsIn(definition.steps).map(({ step, position }) => newJob(step, position, { now, newId })),
     createdAt: now,
     isNew: true,
     effects: noEffects(),
@@ -87,28 +88,6 @@ export async function newRun(
 const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
 
 export const isActive = ({ active }: Pick<WorkflowStep, 'active'>) => active !== false
-
-const newJob = (step: JobState['step'], position: number, { now, newId }: Begun): JobState => ({
-  id: newId(now),
-  position,
-  step,
-  type: step.type,
-  status: 'pending',
-  reason: null,
-  error: null,
-  providerId: null,
-  details: [],
-  storedDetails: 0,
-  output: null,
-  digest: null,
-  mergedInto: null,
-  scheduleExtensions: 0,
-  attempts: 0,
-  delivery: null,
-  dueAt: null,
-  createdAt: now,
-  isChanged: true,
-})
 
 /** The keys of a trigger's contexts, in the form that rows have. */
 export const contextKeysOf = (context: Record<string, unknown> | null): string[] =>
@@ -159,7 +138,7 @@ export const resultsOf = (jobs: JobState[]) =>
 export const asStored = (run: RunState): RunState => ({
   ...run,
   results: resultsOf(run.jobs),
-  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false })),
+  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false, isNew: false })),
   isNew: false,
   effects: noEffects(),
 })

@@ -36,20 +36,27 @@ const skipReasons = [
   'some_channels_missing_credentials',
   'outside_schedule',
   'throttled',
+  'exited',
 ]
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
 /** The first rule that matches decides. */
 export function lifecycleOf(jobs: Job[], messages: Message[]): DeliveryLifecycle {
   const channelJobs = jobs.filter(({ type }) => stepKinds[type as StepType]?.channel !== undefined)
-  if (channelJobs.length === 0) return { status: 'errored', detail: 'workflow_missing_channel_step' }
+  // What a branch leads to is known once it is taken.
+  const isOpen = jobs.some(({ type, status }) => type === 'branch' && !ended.has(status))
+  if (channelJobs.length === 0) {
+    if (isOpen) return { status: 'pending' }
+    if (jobs.some(({ type }) => type === 'branch')) return { status: 'skipped', detail: 'step_condition' }
+    return { status: 'errored', detail: 'workflow_missing_channel_step' }
+  }
   if (messages.some(wasNoticed)) return { status: 'interacted' }
   // A completed step has sent its message, even if that was deleted since; an in-app message is delivered once it exists.
   const completed = channelJobs.filter(({ status }) => status === 'completed')
   const hasArrived = messages.some(({ delivered_at }) => delivered_at !== null && delivered_at.length > 0)
   if (hasArrived || completed.some(({ type }) => type === 'in_app')) return { status: 'delivered' }
   if (completed.length > 0) return { status: 'sent' }
-  const isOver = channelJobs.every(({ status }) => ended.has(status))
+  const isOver = !isOpen && channelJobs.every(({ status }) => ended.has(status))
   const reasons = new Set(channelJobs.filter(isSkipped).map(({ reason }) => reason))
   const detail = skipReasons.find((reason) => reasons.has(reason))
   if (isOver && detail !== undefined) return { status: 'skipped', detail }

@@ -6,6 +6,7 @@ import type { ChannelChoices, JobTable, NotificationTable } from '../../db/core/
 import type { Transaction } from '../../db/core/transaction.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { EventFacts } from '../../steps/contract/step-run.ts'
+import { allSteps } from '../../steps/contract/tree.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
 import type { Memory, RememberedEnvironment } from '../core/memory.ts'
 import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from '../core/statements.ts'
@@ -111,12 +112,12 @@ async function existingRun(
   }: Pick<PreparedEvent, 'definition'> & { environment: RememberedEnvironment; event: EventFacts },
 ): Promise<RunState> {
   const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
-  const steps = new Map(definition.steps.map((step) => [step._id, step]))
+  const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
   for (const job of row.jobs ?? []) {
     // Redriven: use the step of the version it was redriven with.
     const { version } = gateOf(job) ?? {}
     const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
-    for (const step of later?.steps ?? []) if (step._id === job.step_row_id) steps.set(step._id, step)
+    for (const step of allSteps(later?.steps ?? [])) if (step._id === job.step_row_id) steps.set(step._id, step)
   }
   const jobs = (row.jobs ?? []).map((job): JobState => {
     const fallback = {
@@ -146,6 +147,7 @@ async function existingRun(
       dueAt: job.due_at === null ? null : new Date(job.due_at),
       createdAt: new Date(job.created_at),
       isChanged: false,
+      isNew: false,
     }
   })
   return {

@@ -1,6 +1,7 @@
 // Retries steps that failed for good. Only the step itself is repeated, and only what it has not sent.
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { detail, undelivered } from '../../steps/contract/outcome.ts'
+import { someStep } from '../../steps/contract/tree.ts'
 import { resetDelivery } from '../../steps/delivery/dispatch.ts'
 import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
 import { priorities } from '../core/fair-share.ts'
@@ -71,6 +72,6 @@ async function redrive(
 async function mendedVersion(memory: Memory, run: RunState, { step }: JobState): Promise<number | undefined> {
   const environment = await memory.recall(run.environment.id)
   const current = await environment?.workflowById(run.workflow.id)
-  const isThere = current?.steps.some(({ _id, type }) => _id === step._id && type === step.type)
+  const isThere = someStep(current?.steps ?? [], ({ _id, type }) => _id === step._id && type === step.type)
   return isThere && current?.version !== run.definition.version ? current?.version : undefined
 }

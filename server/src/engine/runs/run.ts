@@ -10,6 +10,7 @@ import type { NewMessage } from '../../steps/contract/message.ts'
 import type { Progress } from '../../steps/contract/need.ts'
 import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
+import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -41,6 +42,8 @@ export interface JobState extends JobFacts {
   mergedInto: string | null
   dueAt: Date | null
   isChanged: boolean
+  /** Not stored yet. */
+  isNew: boolean
 }
 
 export interface RunState extends RunFacts {
@@ -77,6 +80,10 @@ export function* advance(run: RunState, now: Date): Progress<void> {
   for (;;) {
     const job = run.jobs.find(({ status }) => status === 'pending')
     if (!job) break
+    if (isBehindEnd(run, job)) {
+      leaveRest(run, now)
+      break
+    }
     noteBegin(run, job, now)
     if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
   }
@@ -354,6 +361,16 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       run.digestedInto = outcome.mergedInto ?? null
       if (outcome.wakes) run.effects.wakes.push(outcome.wakes)
       break
+    case 'enter':
+      job.status = 'completed'
+      job.reason = null
+      enterArm(run, job, outcome.arm, now)
+      break
+    case 'exit':
+      job.status = 'completed'
+      job.reason = null
+      leaveRest(run, now)
+      break
     case 'wait':
       job.status = 'delayed'
       job.digest = outcome.digest ?? job.digest
@@ -372,6 +389,57 @@ function wait(run: RunState, job: JobState, dueAt: Date): void {
   job.dueAt = dueAt
   run.effects.timers.push({ position: job.position, dueAt })
 }
+
+/** The steps of the arm come next. They are made now, and only those of this arm. */
+function enterArm(run: RunState, job: JobState, arm: number | null, now: Date): void {
+  const steps = stepsIn(run.definition.steps, { id: job.step._id, arm })
+  const jobs = steps.map(({ step, position }) => newJob(step, position, { now, newId: run.newId }))
+  run.jobs.splice(run.jobs.indexOf(job) + 1, 0, ...jobs)
+}
+
+/** Whether the run has been through an arm that ends it: this step is not in that arm. */
+function isBehindEnd(run: RunState, job: JobState): boolean {
+  const ended = run.jobs.filter(({ type, output }) => type === 'branch' && output?.ended === true)
+  if (ended.length === 0) return false
+  const path = placeOf(run.definition.steps, job.step._id)?.path ?? []
+  return ended.some(({ step }) => path.every(({ stepId }) => stepId !== step.stepId))
+}
+
+/** The run ends as its workflow wants it: what is left is not done. */
+function leaveRest(run: RunState, now: Date): void {
+  for (const job of run.jobs.filter(({ status }) => status === 'pending')) {
+    job.status = 'skipped'
+    job.reason = 'exited'
+    note(job, detail('left_out'), now)
+  }
+}
+
+export const newJob = (
+  step: JobState['step'],
+  position: number,
+  { now, newId }: { now: Date; newId: RunFacts['newId'] },
+): JobState => ({
+  id: newId(now),
+  position,
+  step,
+  type: step.type,
+  status: 'pending',
+  reason: null,
+  error: null,
+  providerId: null,
+  details: [],
+  storedDetails: 0,
+  output: null,
+  digest: null,
+  mergedInto: null,
+  scheduleExtensions: 0,
+  attempts: 0,
+  delivery: null,
+  dueAt: null,
+  createdAt: now,
+  isChanged: true,
+  isNew: true,
+})
 
 function stopRest(run: RunState, now: Date): void {
   for (const job of run.jobs.filter(({ status }) => status === 'pending')) {

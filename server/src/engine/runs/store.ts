@@ -12,6 +12,7 @@ import type { Bell } from '../core/bell.ts'
 import type { FairShare } from '../core/fair-share.ts'
 import type { Meter } from '../core/meter.ts'
 import {
+  addJobs,
   columnsOfRuns,
   endCalls,
   endCallsForNow,
@@ -67,6 +68,8 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       now,
       ...columnsOfNew(added),
     ])
+  const entered = changed.flatMap((run) => addedJobs(run, now))
+  if (entered.length > 0) await transaction.run(addJobs, [storableJson(entered)])
   if (changed.length > 0)
     await transaction.run(updateRuns, [
       storableJson(
@@ -227,8 +230,12 @@ const changedRow = (environment_id: string, id: string, change: object, now: Dat
 
 const changedJobs = (run: RunState, now: Date) =>
   run.jobs
-    .filter(({ isChanged }) => isChanged)
+    .filter(({ isChanged, isNew }) => isChanged && !isNew)
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
+
+/** Steps of arms that a stored run has entered. */
+const addedJobs = (run: RunState, now: Date) =>
+  run.jobs.filter(({ isNew }) => isNew).map((job) => jobRow(run, job, job.details, now))
 
 /** Rows of new runs, without null members. */
 const newNotification = (run: RunState) => ({

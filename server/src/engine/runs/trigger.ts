@@ -9,6 +9,7 @@ import type { Recipient } from '../../db/core/tables.ts'
 import { autoCommit, inTransaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
+import { someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
@@ -185,7 +186,8 @@ export class Triggers {
     const idle = idleStatus(workflow, request, tenant)
     if (idle) return idle
     const { attachments, rest } = splitAttachments(payload)
-    const isImmediate = this.#surroundings.startsAtOnce && isSmall(request.recipients) && !workflow.steps.some(isShared)
+    const isImmediate =
+      this.#surroundings.startsAtOnce && isSmall(request.recipients) && !someStep(workflow.steps, isShared)
     // Not `...given`: for a literal that begins with a spread and continues, V8 makes a hidden class per object, which only a
     // full garbage collection removes.
     return {
@@ -201,7 +203,7 @@ export class Triggers {
       attachments,
       values: rest,
       isImmediate,
-      isPlain: isImmediate && isPlain(request) && attachments.length === 0 && workflow.steps.every(isInward),
+      isPlain: isImmediate && isPlain(request) && attachments.length === 0 && !someStep(workflow.steps, isOutward),
     }
   }
 
@@ -426,9 +428,9 @@ const isSmall = (recipients: Recipient[] | null) =>
 const isPlain = ({ recipients, actor, tenant, context }: TriggerRequest) =>
   !actor && !tenant && !context && recipients?.every((each) => Object.keys(each).length === 1) === true
 
-const isInward = ({ type }: { type: string }) => {
+const isOutward = ({ type }: { type: string }) => {
   const { call, wake } = stepKinds[type as StepType]
-  return !call && !wake
+  return call !== undefined || wake !== undefined
 }
 
 const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true

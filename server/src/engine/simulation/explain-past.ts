@@ -2,13 +2,24 @@
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
+import { placesOf } from '../../steps/contract/tree.ts'
 import { type JobState, kindOf } from '../runs/run.ts'
-import { channelsOf, type Explaining, lookWhole, remediesFor, shownRemedy, verdictOf } from './explain.ts'
+import {
+  armGate,
+  channelsOf,
+  type Explaining,
+  lookWhole,
+  remediesFor,
+  shownRemedy,
+  shownStep,
+  verdictOf,
+} from './explain.ts'
 import { type Gate, type GateName, gateNames, gateOfReason } from './gates.ts'
 import type { Members } from './scenario.ts'
 import type { SeenStep } from './situation.ts'
 
-interface PastJob extends Pick<JobState, 'type' | 'status' | 'reason' | 'dueAt' | 'createdAt' | 'output' | 'digest'> {
+interface PastJob
+  extends Pick<JobState, 'type' | 'status' | 'reason' | 'dueAt' | 'createdAt' | 'output' | 'digest' | 'delivery'> {
   stepId: string
   stepRowId: string
   updatedAt: Date
@@ -33,9 +44,9 @@ export interface PastRecord {
 }
 
 /** @param now to look for remedies; undefined if the workflow is gone */
-export async function explainPast(record: PastRecord, now: Explaining | undefined): Promise<Members> {
+export async function explainPast(record: PastRecord, now: Explaining | undefined, brand: string): Promise<Members> {
   const { run } = record
-  const steps = (run?.jobs ?? []).map((job) => pastStep(job, run?.steps ?? []))
+  const steps = run ? pastSteps(run) : []
   const isOpen = ({ channel, verdict }: SeenStep) => channel !== null && verdict !== 'sends' && verdict !== 'waits'
   const stepIds = steps.filter(isOpen).map(({ stepId }) => stepId)
   const wouldGet = steps.some(({ channel, verdict }) => channel !== null && verdict === 'sends')
@@ -44,8 +55,8 @@ export async function explainPast(record: PastRecord, now: Explaining | undefine
     ...{ past: true, transactionId: record.transactionId, notificationId: run?.id ?? null },
     ...{ workflowId: record.workflowId, workflowVersion: run?.version ?? null, subscriberId: record.subscriberId },
     ...{ at: record.at, trigger: 'processed', wouldGet, channels: channelsOf(steps) },
-    steps: steps.map(({ channel: _, ...step }) => ({
-      ...step,
+    steps: steps.map((step) => ({
+      ...shownStep(step, brand),
       remedy: shownRemedy(remedies?.byStep.get(step.stepId)),
     })),
     remedy: wouldGet ? null : (remedies?.smallest ?? null),
@@ -65,8 +76,30 @@ async function remediesNow({ situation, owner, brand }: Explaining, stepIds: str
   return remediesFor(situation, seen, { owner, brand, stepIds })
 }
 
-function pastStep(job: PastJob, steps: WorkflowStep[]): SeenStep {
-  const step = steps.find(({ _id }) => _id === job.stepRowId)
+/** With those of arms that were not taken, which have no record of their own. */
+function pastSteps({ jobs, steps }: NonNullable<PastRecord['run']>): SeenStep[] {
+  const places = placesOf(steps)
+  const isKnown = new Set(places.map(({ step }) => step._id))
+  // A workflow that an application described may have changed its ids since.
+  const others = jobs.filter(({ stepRowId }) => !isKnown.has(stepRowId)).map((job) => pastStep(job, undefined))
+  const found = places.flatMap(({ step, path, within, position }): SeenStep[] => {
+    const job = jobs.find(({ stepRowId }) => stepRowId === step._id)
+    const place = path.length > 0 ? { path } : {}
+    if (job) return [{ ...pastStep(job, step), ...place }]
+    if (!within || position === undefined) return []
+    const choice = jobs.find(({ stepRowId }) => stepRowId === within.step._id)
+    return [
+      {
+        ...{ stepId: step.stepId, type: step.type, channel: kindOf(step).channel ?? null, ...place },
+        ...{ verdict: 'not_reached', at: null, until: null },
+        ...armGate(choice, path.at(-1)),
+      },
+    ]
+  })
+  return [...found, ...others]
+}
+
+function pastStep(job: PastJob, step: WorkflowStep | undefined): SeenStep {
   const hasBegun = job.details.some((line) => line.detail === queued)
   const kind = kindOf(job)
   const isHeldBack = job.status === 'canceled' || job.status === 'skipped'
@@ -122,6 +155,7 @@ function gatesOf({ type }: PastJob, step: WorkflowStep | undefined): GateName[] 
   const isCall = channel !== undefined && channel !== 'in_app'
   const has: Record<GateName, boolean> = {
     workflow: true,
+    branch: false,
     schedule: obeysSchedule === true,
     preference: channel !== undefined,
     condition: hasCondition,

@@ -1,6 +1,7 @@
 // "Would she get it?": plays one trigger for one person and tells of every step what becomes of it, which gates it passes, and
 // what would open the closed ones.
-import { isActive } from '../runs/compose.ts'
+import { placesOf } from '../../steps/contract/tree.ts'
+import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import { isEnded, type JobState, kindOf } from '../runs/run.ts'
 import { type Gate, type GateFacts, judgeGates } from './gates.ts'
 import { Play } from './play.ts'
@@ -27,11 +28,19 @@ export async function look(situation: Situation, brand: Brand): Promise<Seen> {
   const foreign = new Set(beginning.collecting.map(({ id }) => id))
   const own = [...play.record.runs.values()].find(({ run }) => !foreign.has(run.id))
   const main = own?.run.digestedInto ? play.record.runs.get(own.run.digestedInto) : undefined
-  const steps = snapshot.workflow.steps.filter(isActive).map((step): SeenStep => {
-    const common = { stepId: step.stepId, type: step.type, channel: kindOf({ type: step.type }).channel ?? null }
+  const places = placesOf(snapshot.workflow.steps).filter(({ position }) => position !== undefined)
+  const steps = places.map(({ step, path, within }): SeenStep => {
+    const place = path.length > 0 ? { path } : {}
+    const common = {
+      ...{ stepId: step.stepId, type: step.type, channel: kindOf({ type: step.type }).channel ?? null },
+      ...place,
+    }
     const found = own && jobIn(own, step.stepId)
     const seen = found && foundStep(found, gates)
-    if (!seen) return { ...common, ...notReached, gates: [{ gate: 'workflow', passed: true }] }
+    if (!seen) {
+      const choice = within && own && jobIn(main ?? own, within.step.stepId)?.job
+      return { ...common, ...notReached, ...armGate(choice, path.at(-1)) }
+    }
     if (found.job.status !== 'merged' || !main) return { ...common, ...seen }
     // The event goes into a digest that another run collects; that run goes on with all of them.
     const joined = jobIn(main, step.stepId)
@@ -55,23 +64,39 @@ export async function look(situation: Situation, brand: Brand): Promise<Seen> {
   }
 }
 
+/** Why a step in an arm is not reached: another one was taken. @param choice the branch */
+export function armGate(
+  choice: Pick<JobState, 'output' | 'delivery'> | undefined,
+  at: { stepId: string; arm: string } | undefined,
+): { reason: 'step_condition' | null; gates: Gate[] } {
+  const workflow: Gate = { gate: 'workflow', passed: true }
+  if (!at || typeof choice?.output?.arm !== 'string' || choice.output.arm === at.arm)
+    return { reason: null, gates: [workflow] }
+  const arms = (choice.delivery?.arms ?? []) as Array<{ name: string; read: Members }>
+  const values = arms.find(({ name }) => name === at.arm)?.read ?? {}
+  return {
+    reason: 'step_condition',
+    gates: [workflow, { gate: 'branch', passed: false, ...at, taken: choice.output.arm, values }],
+  }
+}
+
 const notReached = { verdict: 'not_reached', reason: null, at: null, until: null } as const
 
 interface Found {
   job: JobState
-  record: RunRecord['steps'][number]
+  record: RunRecord['steps'] extends Map<number, infer Step> ? Step : never
 }
 
 function jobIn({ run, steps }: RunRecord, stepId: string): Found | undefined {
-  const index = run.jobs.findIndex(({ step }) => step.stepId === stepId)
-  const [job, record] = [run.jobs[index], steps[index]]
+  const job = run.jobs.find(({ step }) => step.stepId === stepId)
+  const record = job && steps.get(job.position)
   return job && record && { job, record }
 }
 
 function foundStep(
   { job, record }: Found,
   gates: Map<JobState, Gate[]>,
-): Omit<SeenStep, 'stepId' | 'type' | 'channel'> {
+): Omit<SeenStep, 'stepId' | 'type' | 'channel' | 'path'> {
   const { beganAt } = record
   const { reason } = job
   // A run that a digest continues began before anything was looked at.
@@ -100,15 +125,15 @@ function unknownOf(job: JobState, gates: Gate[]): Pick<SeenStep, 'verdict' | 're
 }
 
 export function verdictOf(job: Pick<JobState, 'type' | 'status' | 'reason'>): Verdict {
-  const { channel, isWait } = kindOf(job)
+  const { channel, wake } = kindOf(job)
   switch (job.status) {
     case 'completed':
-      return channel ? 'sends' : isWait && job.type !== 'throttle' ? 'waits' : 'passes'
+      return channel ? 'sends' : wake ? 'waits' : 'passes'
     case 'failed':
       return job.reason === 'failure_allowed' ? 'passes' : 'fails'
     case 'skipped':
     case 'canceled':
-      if (job.reason === 'previous_step_failed') return 'not_reached'
+      if (job.reason === 'previous_step_failed' || job.reason === 'exited') return 'not_reached'
       return job.reason === 'first_of_digest' ? 'passes' : 'held_back'
     case 'delayed':
     case 'queued':
@@ -200,10 +225,16 @@ export async function explain({ situation, owner, brand }: Explaining): Promise<
     ...(seen.problem === null ? {} : { problem: seen.problem }),
     wouldGet,
     channels: channelsOf(seen.steps),
-    steps: seen.steps.map(({ channel: _, ...step }) => ({ ...step, remedy: shownRemedy(byStep.get(step.stepId)) })),
+    steps: seen.steps.map((step) => ({ ...shownStep(step, brand.word), remedy: shownRemedy(byStep.get(step.stepId)) })),
     remedy: wouldGet ? null : smallest,
   }
 }
+
+/** As callers know its type. */
+export const shownStep = ({ channel: _, type, ...step }: SeenStep, brand: string): Members => ({
+  ...{ stepId: step.stepId, type: wireType(type, brand), ...wireKind(type) },
+  ...step,
+})
 
 export const shownRemedy = (changes: Change[] | undefined) => (changes ? { changes: changes.map(shownChange) } : null)
 

@@ -29,6 +29,7 @@ import { nobodyListens } from './tools.ts'
 
 export const gateNames = [
   'workflow',
+  'branch',
   'schedule',
   'preference',
   'condition',
@@ -223,7 +224,7 @@ class CallGates {
     const of = stepRunOf(run, job, now)
     const { data } = situationOf(of)
     const { skip: _, ...texts } = of.values
-    const paths = pathsIn(stepTemplates(texts, kindOf(job).literals), undefined)
+    const paths = pathsIn(stepTemplates(texts, kindOf(job)))
     const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
     const names = paths
       .filter((path) => path.length > 1 && path.every((part) => typeof part === 'string'))

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { switchesOf, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
+import { allSteps } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import type { TriggerRequest } from '../runs/trigger-request.ts'
 import type { ChangedWorkflow, Impact, ReplayedTrigger, Waiting } from './impact.ts'
@@ -257,9 +258,11 @@ async function readWaiting(tx: Tx, environmentId: string, changes: Change[]): Pr
   const ids = changes.flatMap(({ before }) => before?.id ?? [])
   const { rows } = await sql<WaitingRow>`
     SELECT w.*, (
-      SELECT step FROM workflow_versions v, jsonb_array_elements(v.definition -> 'steps') AS step
+      SELECT jsonb_path_query_first(
+        v.definition, '$.**.steps[*] ? (@._id == $id)', jsonb_build_object('id', w.step_row_id))
+      FROM workflow_versions v
       WHERE v.environment_id = ${environmentId} AND v.workflow_id = w.workflow_id AND v.version = w.workflow_version
-        AND step ->> '_id' = w.step_row_id LIMIT 1) AS step
+    ) AS step
     FROM (
       SELECT n.workflow_id, n.workflow_version, j.step_row_id, j.step_id, j.type, count(*)::int AS runs
       FROM notifications n
@@ -272,7 +275,7 @@ async function readWaiting(tx: Tx, environmentId: string, changes: Change[]): Pr
   return new Map(
     changes.flatMap(({ before, after }) => {
       const own = before && of.get(before.id)
-      return before && own ? [[before.id, waitingOf(own, after?.steps ?? [])]] : []
+      return before && own ? [[before.id, waitingOf(own, allSteps(after?.steps ?? []))]] : []
     }),
   )
 }

@@ -2,6 +2,7 @@
 import { neededIn, stepTemplates } from '../../steps/check/templates.ts'
 import { read } from '../../steps/conditions/operators.ts'
 import { variablesOf } from '../../steps/contract/step-run.ts'
+import { allSteps } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { isActive } from '../runs/compose.ts'
@@ -170,16 +171,20 @@ function variablesIn({ workflowId, after }: ChangedWorkflow, { triggers: all, ..
       return run ? [variablesOf(run)] : []
     }),
   )
-  return (after?.steps ?? []).filter(isActive).flatMap(({ stepId, type, controlValues }) => {
-    const { skip: _, ...texts } = controlValues ?? {}
-    const paths = neededIn(stepTemplates(texts, stepKinds[type as keyof typeof stepKinds]?.literals))
-      .filter((path) => path.length > 1 && path.every((part) => typeof part === 'string') && roots.has(String(path[0])))
-      .map((path) => path.map(String))
-    return [...new Map(paths.map((path) => [path.join('.'), path]))].flatMap(([name, path]) => {
-      const missingIn = data.filter((people) => people.some((each) => isEmpty(read(each, path)))).length
-      return missingIn === 0 ? [] : [{ stepId, name, missingIn, of: triggers.length }]
+  return allSteps(after?.steps ?? [])
+    .filter(isActive)
+    .flatMap(({ stepId, type, controlValues }) => {
+      const { skip: _, ...texts } = controlValues ?? {}
+      const paths = neededIn(stepTemplates(texts, stepKinds[type as keyof typeof stepKinds]))
+        .filter(
+          (path) => path.length > 1 && path.every((part) => typeof part === 'string') && roots.has(String(path[0])),
+        )
+        .map((path) => path.map(String))
+      return [...new Map(paths.map((path) => [path.join('.'), path]))].flatMap(([name, path]) => {
+        const missingIn = data.filter((people) => people.some((each) => isEmpty(read(each, path)))).length
+        return missingIn === 0 ? [] : [{ stepId, name, missingIn, of: triggers.length }]
+      })
     })
-  })
 }
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''

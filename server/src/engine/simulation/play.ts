@@ -8,6 +8,7 @@ import { RequestError } from '../../errors.ts'
 import { noTranslations, translatorFor } from '../../render/translations.ts'
 import type { Answer, Progress } from '../../steps/contract/need.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
+import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { type Attachment, splitAttachments } from '../runs/attachments.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from '../runs/call.ts'
@@ -28,6 +29,7 @@ import {
   advance,
   endByFault,
   type JobState,
+  newJob,
   noEffects,
   type RunState,
   StepFault,
@@ -173,11 +175,14 @@ export class Play {
     const event = { ...prepared, row, environment: this.#environment, definition }
     const run = await newRun(event, recipient, { now: this.#now, newId: this.#newId })
     run.id = id
-    for (const job of run.jobs)
-      Object.assign(
-        job,
-        jobs.find(({ position }) => position === job.position),
-      )
+    // Those of arms that it has entered, too.
+    const places = placesOf(definition.steps)
+    run.jobs = jobs.flatMap((stored) => {
+      const place = places.find(({ position }) => position === stored.position)
+      return place
+        ? [{ ...newJob(place.step, stored.position, { now: this.#now, newId: this.#newId }), ...stored }]
+        : []
+    })
     run.results = resultsOf(run.jobs)
     const job = run.jobs.find(({ type, status }) => type === 'digest' && status === 'delayed')
     if (!job?.dueAt) return

@@ -2,8 +2,10 @@
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import { detail } from '../../steps/contract/outcome.ts'
+import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import { branded } from '../../steps/delivery/integration-choice.ts'
 import type { keptOf } from '../../steps/delivery/sandbox.ts'
+import { armsTo, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
 import { isEnded, type JobState, type RunState } from '../runs/run.ts'
@@ -42,7 +44,8 @@ interface StepRecord {
 
 export interface RunRecord {
   run: RunState
-  steps: StepRecord[]
+  /** By position. */
+  steps: Map<number, StepRecord>
   endedAt: Date | null
 }
 
@@ -124,23 +127,25 @@ export class PlayRecord {
 
   begin(run: RunState, now: Date): RunRecord {
     if (this.runs.size >= limits.runs) throw tooLarge('runs')
-    const steps = run.jobs.map(
-      (): StepRecord => ({
-        ...{ beganAt: null, endedAt: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
-        ...{ attempts: [], messageIds: [] },
-      }),
-    )
-    const record = { run, steps, endedAt: null }
+    const record: RunRecord = { run, steps: new Map(), endedAt: null }
     this.runs.set(run.id, record)
     this.note({ at: now, kind: 'run_began', runId: run.id })
     return record
   }
 
   stepOf(run: RunState, position: number): StepRecord {
-    const index = run.jobs.findIndex((job) => job.position === position)
-    const record = this.runs.get(run.id)?.steps[index]
-    if (!record) throw new Error('The simulated run has no such step.')
-    return record
+    const steps = this.runs.get(run.id)?.steps
+    if (!steps || !run.jobs.some((job) => job.position === position))
+      throw new Error('The simulated run has no such step.')
+    // The steps of an arm are there once it is taken.
+    const known = steps.get(position)
+    if (known) return known
+    const made: StepRecord = {
+      ...{ beganAt: null, endedAt: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
+      ...{ attempts: [], messageIds: [] },
+    }
+    steps.set(position, made)
+    return made
   }
 
   countStep(): void {
@@ -165,9 +170,8 @@ export class PlayRecord {
     const record = this.runs.get(run.id)
     if (!record) return
     const about = (job: JobState) => ({ at: now, runId: run.id, stepId: job.step.stepId })
-    for (const [index, job] of run.jobs.entries()) {
-      const step = record.steps[index]
-      if (!step) continue
+    for (const job of run.jobs) {
+      const step = this.stepOf(run, job.position)
       if (step.beganAt === null && job.details[0]?.detail === queued) {
         this.countStep()
         step.beganAt = now
@@ -220,7 +224,7 @@ export class PlayRecord {
   }
 
   messagesOf(run: RunState): MessageRecord[] {
-    const ids = this.runs.get(run.id)?.steps.flatMap(({ messageIds }) => messageIds) ?? []
+    const ids = [...(this.runs.get(run.id)?.steps.values() ?? [])].flatMap(({ messageIds }) => messageIds)
     return ids.flatMap((id) => this.messages.get(id) ?? [])
   }
 
@@ -265,7 +269,7 @@ export class PlayRecord {
       endAt,
       stoppedBy: isCutOff ? 'horizon' : 'nothing_left',
       triggers: this.triggers,
-      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { names, hasDetails, shown })),
+      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { names, hasDetails, shown, brand })),
       windows: this.windows,
       messages: messages.map((message) => shownMessage(message, { names, shown })),
       timeline: this.#timeline.map((entry) =>
@@ -318,7 +322,7 @@ interface Showing {
 function shownRun(
   { run, steps, endedAt }: RunRecord,
   messages: MessageRecord[],
-  { names, shown, hasDetails }: Showing & { hasDetails: boolean },
+  { names, shown, brand, hasDetails }: Showing & { brand: string; hasDetails: boolean },
 ) {
   const jobs = run.jobs.map(({ type, status, reason, mergedInto }) => ({
     type,
@@ -340,11 +344,21 @@ function shownRun(
     mergedInto: run.digestedInto,
     createdAt: run.createdAt,
     endedAt,
-    steps: run.jobs.map((job, index) => {
-      const { beganAt, endedAt: stepEndedAt, windowId, waits, attempts = [], messageIds = [] } = steps[index] ?? {}
+    steps: run.jobs.map((job) => {
+      const {
+        beganAt,
+        endedAt: stepEndedAt,
+        windowId,
+        waits,
+        attempts = [],
+        messageIds = [],
+      } = steps.get(job.position) ?? {}
       return {
         stepId: job.step.stepId,
-        type: job.type,
+        type: wireType(job.type, brand),
+        ...wireKind(job.type),
+        ...armsTo(run.definition.steps, job.step._id),
+        ...outcomeOf(job),
         status: job.status,
         reason: job.reason,
         error: job.error,

@@ -135,6 +135,7 @@ function changesFor(obstacle: Obstacle | undefined, situation: Situation, trying
       return addressChanges(obstacle, trying)
     case 'suppression':
       return suppressionChanges(obstacle, trying)
+    case 'branch':
     case 'condition':
     case 'filters':
     case 'content':

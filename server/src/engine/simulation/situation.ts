@@ -1,4 +1,5 @@
 // What an explanation is made from, and what was seen when it was played.
+import type { StepPath } from '../../steps/contract/tree.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
 import type { Gate, GateFacts } from './gates.ts'
 import type { Beginning } from './play.ts'
@@ -27,6 +28,8 @@ export interface SeenStep {
   stepId: string
   type: string
   channel: string | null
+  /** The arms that lead to it. */
+  path?: StepPath
   verdict: Verdict
   reason: string | null
   /** When its turn comes. */

@@ -21,7 +21,7 @@ interface Simulation {
 export type Job =
   | Simulation
   | { explaining: Explaining }
-  | { past: PastRecord; now: Explaining | undefined }
+  | { past: PastRecord; now: Explaining | undefined; brand: string }
   /** With a token for all of them, an answer about several workflows. */
   | { impact: Impact; token: string | undefined }
 
@@ -40,7 +40,7 @@ export async function answerOf(job: Job): Promise<Outcome> {
 
 async function answered(job: Job): Promise<Members> {
   if ('explaining' in job) return explain(job.explaining)
-  if ('past' in job) return explainPast(job.past, job.now)
+  if ('past' in job) return explainPast(job.past, job.now, job.brand)
   if ('impact' in job) {
     const workflows = await impactOf(job.impact)
     return job.token === undefined ? (workflows[0] ?? {}) : { workflows, impactToken: job.token }

@@ -157,7 +157,7 @@ export async function showMessages(
   const [people, triggers, workflows] = await Promise.all([
     peopleOf(db, environment.id, rows),
     triggersOf(db, environment.id, rows),
-    workflowsOf(db, environment, rows),
+    workflowsOf(db, environment, rows, brand),
   ])
   const shown = new Map(people.map((person) => [person.id, toSubscriber(person, environment, brand)]))
   return rows.map((row) => ({

@@ -5,6 +5,8 @@ import type { Db } from '../../db/core/database.ts'
 import { generalGroup } from '../../db/queries/environments.ts'
 import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
 import { channelNames, isCritical, resolvePreference } from '../../engine/core/preferences.ts'
+import { wireType } from '../../steps/contract/wire.ts'
+import type { Brand } from '../edge/brand.ts'
 import type { Environment } from '../edge/resource.ts'
 import { Enum, FreeObject } from '../edge/schema.ts'
 
@@ -88,6 +90,7 @@ export async function workflowsOf(
   db: Db,
   { id: environmentId, organizationId }: Pick<Environment, 'id' | 'organizationId'>,
   messages: Array<{ workflow_id: string }>,
+  brand: Brand,
 ): Promise<Map<string, MessageWorkflow>> {
   const ids = [...new Set(messages.map(({ workflow_id }) => workflow_id))]
   if (ids.length === 0) return new Map()
@@ -100,10 +103,10 @@ export async function workflowsOf(
              FROM jsonb_array_elements(w.steps) WITH ORDINALITY AS all_steps (step, n)), '[]') AS steps
     FROM workflows w JOIN notification_groups g ON g.environment_id = w.environment_id AND g.name = ${generalGroup}
     WHERE w.environment_id = ${environmentId} AND w.id = ANY(${ids}::text[])`.execute(db)
-  return new Map(rows.map((row) => [row.id, toMessageWorkflow(row, environmentId, organizationId)]))
+  return new Map(rows.map((row) => [row.id, toMessageWorkflow(row, environmentId, organizationId, brand)]))
 }
 
-function toMessageWorkflow(row: Row, environmentId: string, organizationId: string): MessageWorkflow {
+function toMessageWorkflow(row: Row, environmentId: string, organizationId: string, brand: Brand): MessageWorkflow {
   const place = { _environmentId: environmentId, _organizationId: organizationId }
   const layers = { workflow: row.preferences, user: row.user_preferences, isMarkedCritical: row.critical }
   const settings = channelNames.map((channel) => [channel, resolvePreference(layers, channel).enabled])
@@ -123,7 +126,7 @@ function toMessageWorkflow(row: Row, environmentId: string, organizationId: stri
       _templateId: _id,
       active,
       shouldStopOnFail,
-      template: { type },
+      template: { type: wireType(type, brand.word) },
       ...(replyCallback ? { replyCallback } : {}),
     })),
     ...place,

@@ -9,13 +9,18 @@ import { wholeLog } from '../../db/core/step-log.ts'
 import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../../db/core/tables.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { armsTo, outcomeOf } from '../../engine/runs/extension-outcome.ts'
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
 import { providerIds } from '../../providers/catalog.ts'
+import { extensionKinds } from '../../steps/contract/kind.ts'
+import { placeOf } from '../../steps/contract/tree.ts'
+import { wireKind, wireType, wireTypes, wireValues } from '../../steps/contract/wire.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Environment } from '../edge/resource.ts'
 import { Channel, Enum, FreeObject, Timestamp } from '../edge/schema.ts'
 import { Severity } from '../workflows/shape.ts'
 import { OwnStepFilter } from '../workflows/step-filter.ts'
+import { StepPath } from '../workflows/tree.ts'
 import { given } from './message-shape.ts'
 
 const OptionalText = Type.Optional(Type.String())
@@ -51,6 +56,18 @@ const alone = {
 const Job = Type.Object({
   _id: Type.String(),
   type: Type.String(),
+  kind: Type.Optional(Type.String({ description: 'Of a kind such as `branch`' })),
+  outcome: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          'Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read',
+      },
+    ),
+  ),
+  path: Type.Optional(StepPath),
   status: Type.String(),
   reason: Type.Optional(
     Type.String({ description: 'Why it did not complete normally, such as `preference` or `missing_email`' }),
@@ -260,7 +277,8 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
            details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
-           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
+           CASE WHEN ${isAlone} AND type = 'digest' OR type = ANY(${[...extensionKinds]}::text[]) THEN output END AS output,
+           CASE WHEN type = ANY(${[...extensionKinds]}::text[]) THEN delivery END AS delivery
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, position`.execute(db)
   if (isAlone)
@@ -332,7 +350,7 @@ function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: 
     transactionId: run.transaction_id,
     status: run.status as Activity['status'],
     deliveryLifecycle: lifecycleOf(jobs, messages),
-    channels: run.channels,
+    channels: wireTypes(run.channels, brand.word),
     jobs: jobs
       .filter(({ type }) => type !== 'trigger')
       .map((job) => toJob(job, { steps, messages, trigger, brand, isAlone })),
@@ -397,13 +415,15 @@ interface JobContext {
 const knownProviders: ReadonlySet<string> = new Set(providerIds)
 
 function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobContext): Static<typeof Job> {
-  const index = steps.findIndex(({ _id }) => _id === job.step_row_id)
-  const step = steps[index]
+  const { step, before } = placeOf(steps, job.step_row_id) ?? {}
   const sent = messages.filter(({ job_id }) => job_id === job.id)
   const used = job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc'
   return {
     _id: job.id,
-    type: job.type,
+    type: wireType(job.type, brand.word),
+    ...wireKind(job.type),
+    ...outcomeOf(job),
+    ...armsTo(steps, job.step_row_id),
     status: job.status,
     providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
     executionDetails: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id }).map(
@@ -432,11 +452,14 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     step: {
       _id: job.step_row_id,
       _templateId: job.step_row_id,
-      _parentId: steps[index - 1]?._id ?? null,
+      _parentId: before?._id ?? null,
       stepId: job.step_id,
       active: true,
       filters: (step?.filters ?? []) as OwnStepFilter[],
-      ...given({ name: step?.name, controlVariables: step?.controlValues }),
+      ...given({
+        name: step?.name,
+        controlVariables: step?.controlValues && wireValues(step.type, step.controlValues, brand.word),
+      }),
     },
     scheduleExtensionsCount: job.schedule_extensions,
     createdAt: job.created_at,

@@ -26,6 +26,7 @@ import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { brandingOf } from '../../render/branding.ts'
+import { mapSteps } from '../../steps/contract/tree.ts'
 import { authorOf } from '../edge/authorship.ts'
 import type { Brand } from '../edge/brand.ts'
 import { entityTag, isExpected } from '../edge/preconditions.ts'
@@ -572,7 +573,11 @@ export async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: bo
 /** Steps store the identifier of their layout; code-first ones may have stored its id. */
 const hasStep = (step: object, { identifier, id }: LayoutRow): RawBuilder<boolean> => {
   const one = (layoutId: string) => JSON.stringify([{ ...step, controlValues: { layoutId } }])
-  return sql`(steps @> ${one(identifier)}::jsonb OR steps @> ${one(id)}::jsonb)`
+  const isIn = (steps: RawBuilder<unknown>) =>
+    sql`(${steps} @> ${one(identifier)}::jsonb OR ${steps} @> ${one(id)}::jsonb)`
+  return sql`(${isIn(sql`steps`)} OR steps @> '[{"type": "branch"}]' AND ${isIn(
+    sql`(SELECT jsonb_agg(a.step) FROM all_steps(steps) a)`,
+  )})`
 }
 
 /** Locks layouts before workflows, as saving a workflow does, to avoid deadlocks. */
@@ -588,6 +593,6 @@ async function unsetLayout(tx: Tx, writing: Writing, layout: LayoutRow) {
   await saveWorkflows(
     tx,
     writing,
-    rows.map((row) => ({ id: row.id, fields: { ...fieldsOf(row), steps: row.steps.map(unset) } })),
+    rows.map((row) => ({ id: row.id, fields: { ...fieldsOf(row), steps: mapSteps(row.steps, unset) } })),
   )
 }

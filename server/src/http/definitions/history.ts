@@ -28,6 +28,7 @@ import { changedPaths } from '../../engine/definitions/paths.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
 import { type Definition, workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { fail } from '../../errors.ts'
+import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
 import { Layout, showLayout, switchTranslation } from '../content/layouts.ts'
 import { authorOf, longestMessage } from '../edge/authorship.ts'
 import type { Resource, Services } from '../edge/resource.ts'
@@ -342,8 +343,9 @@ function withoutRowMembers(fields: WorkflowFields): WorkflowFields {
 
 /** A step that exists by its `stepId` keeps its id; one that is gone comes back with the id it had. */
 function matched({ steps }: WorkflowFields, row: WorkflowRow): WorkflowStep[] {
-  return steps.map((step) => {
-    const now = row.steps.find(({ stepId, type }) => stepId === step.stepId && type === step.type)
+  const there = allSteps(row.steps)
+  return mapSteps(steps, (step) => {
+    const now = there.find(({ stepId, type }) => stepId === step.stepId && type === step.type)
     return { ...step, _id: now?._id ?? step._id }
   })
 }

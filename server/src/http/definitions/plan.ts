@@ -20,6 +20,7 @@ import { fail } from '../../errors.ts'
 import { variablesOfSteps } from '../../steps/check/inspect.ts'
 import { controlIssues } from '../../steps/check/issues.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
+import { allSteps, someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import {
   byIdentifier,
@@ -305,14 +306,16 @@ function settleDefault(
 }
 
 const usesLayout = ({ steps }: Pick<WorkflowFields, 'steps'>, layoutId: string) =>
-  steps.some(
-    ({ type, controlValues }) => stepKinds[type as StepType]?.usesLayout && controlValues?.layoutId === layoutId,
+  someStep(
+    steps,
+    ({ type, controlValues }) =>
+      stepKinds[type as StepType]?.usesLayout === true && controlValues?.layoutId === layoutId,
   )
 
 function issuesOf(id: string, fields: WorkflowFields, envKeys: string[]): DefinitionIssue[] {
   const variables = variablesOfSteps(fields, envKeys)
-  return fields.steps.flatMap((step, i) =>
-    Object.entries(controlIssues(step, variables[i] ?? {}, fields.payload_schema)).flatMap(([path, found]) =>
+  return allSteps(fields.steps).flatMap((step) =>
+    Object.entries(controlIssues(step, variables.get(step._id) ?? {}, fields.payload_schema)).flatMap(([path, found]) =>
       found.map(({ issueType, message }) => ({
         kind: 'workflow' as const,
         ...{ id, stepId: step.stepId, path, issueType, message },

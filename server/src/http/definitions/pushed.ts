@@ -6,6 +6,7 @@ import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
 import { withBlockText } from '../../engine/definitions/definition-values.ts'
 import type { Definition } from '../../engine/definitions/workflow-definition.ts'
 import { RequestError } from '../../errors.ts'
+import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
 import { compileOwnSchema, compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -15,6 +16,7 @@ import { supportedLocale } from '../edge/locales.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable } from '../edge/schema.ts'
 import { newWorkflowFields, OwnIdentifier, type StepInput, workflowFields } from '../workflows/shape.ts'
 import { storedValues } from '../workflows/steps.ts'
+import { messagesOf, readSteps } from '../workflows/tree.ts'
 import { createdFields, replacedFields, type WorkflowBody } from '../workflows/write.ts'
 
 export interface Problem {
@@ -85,17 +87,17 @@ export function fieldsOfWorkflow(
   report: Report,
 ): WorkflowFields | undefined {
   const { workflowId, ...body } = definition as unknown as WorkflowBody & { workflowId: string }
-  if (body.steps.length > limits.steps) report('steps', `has more than ${limits.steps} steps`)
+  if (!readable(body, limits, report)) return undefined
   refuseSchema(body.payloadSchema, report)
   refuseRepeated(body.steps, report)
-  for (const { stepId, name: stepName, type, controlValues } of body.steps) {
+  for (const { stepId, name: stepName, type, controlValues } of allSteps(body.steps)) {
     const layoutId = stepKinds[type].usesLayout ? controlValues?.layoutId : undefined
     if (typeof layoutId === 'string' && !layouts.has(layoutId))
       report(`steps.${stepId ?? stepName}.controlValues.layoutId`, `there is no layout "${layoutId}"`)
   }
   const compact = <T extends { controlValues?: Definition | null }>(of: T): T =>
     of.controlValues ? { ...of, controlValues: withBlockText(of.controlValues) } : of
-  const given = storedValues(body.steps).map((step) => ({
+  const given = mapSteps(storedValues(body.steps), (step) => ({
     ...compact(step),
     ...(step.variants ? { variants: step.variants.map(compact) } : {}),
   }))
@@ -105,6 +107,19 @@ export function fieldsOfWorkflow(
     if (!(error instanceof RequestError)) throw error
     report('steps', error.message)
     return undefined
+  }
+}
+
+/** Puts the steps into the form in which they are stored. @returns whether they can be */
+function readable(body: WorkflowBody, limits: { steps: number }, report: Report): boolean {
+  try {
+    body.steps = readSteps(body.steps, limits)
+    return true
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    if (error.code === 'too_many_steps') report('steps', `has more than ${limits.steps} steps`)
+    else for (const message of messagesOf(error)) report('steps', message)
+    return false
   }
 }
 
@@ -121,7 +136,7 @@ function refuseSchema(schema: JsonSchema | null | undefined, report: Report): vo
 /** Elsewhere the second of two gets a random suffix; in a file that would be a surprise. */
 function refuseRepeated(given: StepInput[], report: Report): void {
   const seen = new Set<string>()
-  for (const { stepId } of given) {
+  for (const { stepId } of allSteps(given)) {
     if (typeof stepId !== 'string') continue
     if (seen.has(stepId)) report(`steps.${stepId}`, 'another step has the same stepId')
     seen.add(stepId)

@@ -14,6 +14,7 @@ import {
   report,
 } from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
+import { wireType } from '../../steps/contract/wire.ts'
 import { authorOf } from '../edge/authorship.ts'
 import { impactTokenHeader } from '../edge/preconditions.ts'
 import { requirePublish } from '../edge/reach.ts'
@@ -154,7 +155,14 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       const { source, target } = await readEnvironments(db, route)
       const diff = diffEnvironments(source, target)
       const lacks = await findLacks(db, route, source)
-      return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff, lacks }
+      const resources = diff.resources.map((resource) => ({
+        ...resource,
+        changes: resource.changes.map(({ stepType, ...change }) => ({
+          ...change,
+          ...(stepType === undefined ? {} : { stepType: wireType(stepType, brand.word) }),
+        })),
+      }))
+      return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff, resources, lacks }
     },
   )
 

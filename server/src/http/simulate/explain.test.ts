@@ -520,3 +520,62 @@ test('nothing is stored by it, and viewers may ask', async () => {
   const viewer = await signInAs(server, api, 'viewer')
   expect((await viewer.get('/v1/explain?workflowId=news&subscriberId=ada')).status).toBe(200)
 })
+
+describe('branches', () => {
+  const condition = { '>': [{ var: 'payload.total' }, 100] }
+  const steps: Step[] = [
+    {
+      ...{ name: 'Size', stepId: 'size', type: 'branch' },
+      controlValues: {
+        arms: [{ name: 'Large', condition, steps: [sms()], end: true }],
+        default: { name: 'Otherwise', steps: [email()] },
+      },
+    },
+    { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'Hi' } },
+  ]
+  const verdicts = (body: Found) => body.steps.map(({ stepId, verdict, reason }: Found) => [stepId, verdict, reason])
+
+  test('the arms that are not taken say why, ahead and afterwards; nothing but the payload would help', async () => {
+    await makeWorkflow(api, 'sized', steps)
+    const payload = { total: 40, what: 'x' }
+    const ahead = await explain({ workflowId: 'sized', payload })
+    expect(ahead.status, ahead.text).toBe(200)
+    const expected = [
+      ['size', 'passes', null],
+      ['text', 'not_reached', 'step_condition'],
+      ['mail', 'sends', null],
+      ['inbox', 'sends', null],
+    ]
+    expect(verdicts(ahead.body)).toEqual(expected)
+    const closed = [
+      { gate: 'workflow', passed: true },
+      {
+        ...{ gate: 'branch', passed: false, stepId: 'size', arm: 'Large', taken: 'Otherwise' },
+        values: { 'payload.total': 40 },
+      },
+    ]
+    expect(ahead.body.steps[1]).toMatchObject({ path: [{ stepId: 'size', arm: 'Large' }], gates: closed, remedy: null })
+    expect(ahead.body.steps[0]).toMatchObject({ type: 'branch', kind: 'branch' })
+    const transactionId = await trigger(api, 'sized', 'ada', { payload })
+    await server.drain()
+    const back = await explain({ transactionId })
+    expect(verdicts(back.body)).toEqual(expected)
+    expect(back.body.steps[1]).toMatchObject({ gates: closed, path: [{ stepId: 'size', arm: 'Large' }] })
+  })
+
+  test('what is behind the end of an arm is not reached', async () => {
+    await makeWorkflow(api, 'ended', steps)
+    const payload = { total: 400, what: 'x' }
+    const { body } = await explain({ workflowId: 'ended', payload })
+    const expected = [
+      ['size', 'passes', null],
+      ['text', 'sends', null],
+      ['mail', 'not_reached', 'step_condition'],
+      ['inbox', 'not_reached', 'exited'],
+    ]
+    expect(verdicts(body)).toEqual(expected)
+    const transactionId = await trigger(api, 'ended', 'ada', { payload })
+    await server.drain()
+    expect(verdicts((await explain({ transactionId })).body)).toEqual(expected)
+  })
+})

@@ -26,6 +26,7 @@ import {
 import { idIn } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 import { readTrigger } from '../triggers/events.ts'
+import { StepPath } from '../workflows/tree.ts'
 import { answerPlayed } from './playing.ts'
 
 const dayMs = 86_400_000
@@ -74,6 +75,8 @@ const Explanation = Type.Object({
     Type.Object({
       stepId: Type.String(),
       type: Type.String(),
+      kind: Type.Optional(Type.String({ description: 'Of a kind such as `branch`' })),
+      path: Type.Optional(StepPath),
       verdict: Enum(['sends', 'waits', 'passes', 'held_back', 'fails', 'not_reached']),
       reason: Nullable(Type.String()),
       at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'When its turn comes' }),
@@ -153,8 +156,12 @@ export function explain(
     const past = await readPast(db, here.environmentId, given)
     if (!past) throw fail('transaction_not_found', { transactionId: given.transactionId })
     const { workflowId, subscriberId, payload, context, tenant, isStored } = past
-    if (!isStored || !past.run) return { past, now: undefined }
-    return { past, now: await ahead(here, { workflowId, subscriberId, payload, context, tenant } as never) }
+    if (!isStored || !past.run) return { past, now: undefined, brand: brand.word }
+    return {
+      past,
+      brand: brand.word,
+      now: await ahead(here, { workflowId, subscriberId, payload, context, tenant } as never),
+    }
   }
 
   const job = async (here: Here, given: Asked): Promise<Job> => {

@@ -21,7 +21,7 @@ import { Body, Enum, FreeObject, Nullable } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 import { optionsOf, Params, publishMembers, routeOf } from '../organization/publish.ts'
 import { draftToken, fieldsAfter, refuseIncomplete, replacementBody, stepsFor } from '../workflows/replacement.ts'
-import { refuseBody } from '../workflows/write.ts'
+import { readBody } from '../workflows/write.ts'
 import { answerPlayed } from './playing.ts'
 
 const bodyLimit = 26 * 1024 * 1024
@@ -111,7 +111,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
       const environmentId = request.environment.id
       const { workflowId } = request.params
       refuseIncomplete(draft)
-      refuseBody(draft, config.limits)
+      readBody(draft, config.limits)
       return answerPlayed({ threads, log }, reply, () =>
         inSnapshot(db, async (tx) => {
           const before = await findWorkflow(tx, environmentId, workflowId, idIn(workflowId, 'wf'))

@@ -14,7 +14,7 @@ import type { Resource } from '../edge/resource.ts'
 import { requireRoleIn } from '../edge/roles.ts'
 import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
-import { refuseBody } from '../workflows/write.ts'
+import { readBody } from '../workflows/write.ts'
 import { explain } from './explain.ts'
 import { impact } from './impact.ts'
 import { answerPlayed, refused } from './playing.ts'
@@ -76,7 +76,7 @@ export const simulations: Resource = (app, services) => {
       const { workflowId, draft: given, version } = body.workflow
       for (const draft of [given, ...body.inputs.map((input) => input.draft)]) {
         if (!draft) continue
-        refuseBody(draft, config.limits)
+        readBody(draft, config.limits)
       }
       const now = request.now()
       try {
@@ -135,6 +135,6 @@ function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, ver
 }
 
 const issuesIn = (workflow: WorkflowVersion, envKeys: readonly string[]): number =>
-  findIssues(workflow as Parameters<typeof findIssues>[0], envKeys)
+  [...findIssues(workflow as Parameters<typeof findIssues>[0], envKeys).values()]
     .flatMap((step) => Object.values(step))
     .reduce((sum, list) => sum + list.length, 0)

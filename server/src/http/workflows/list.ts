@@ -6,8 +6,9 @@ import { envKeysOf } from '../../db/core/environment-access.ts'
 import { allOf, contains } from '../../db/core/page.ts'
 import { type DefaultTextsRow, defaultTexts } from '../../db/queries/translations.ts'
 import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
-import { issuesOfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
+import { issuesOfSteps, type OfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
 import type { ControlIssues } from '../../steps/check/issues.ts'
+import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
 import { Enum, QueryList, Timestamp } from '../edge/schema.ts'
@@ -44,7 +45,14 @@ export const ListedWorkflow = Type.Object({
   lastTriggeredAt: Type.Optional(Timestamp),
   isTranslationEnabled: Type.Boolean(),
   stepTypeOverviews: Type.Array(Type.String()),
-  steps: Type.Array(Type.Object({ slug: Type.String(), type: Type.String(), issues: Type.Optional(StepIssues) })),
+  steps: Type.Array(
+    Type.Object({
+      slug: Type.String(),
+      type: Type.String(),
+      kind: Type.Optional(Type.String()),
+      issues: Type.Optional(StepIssues),
+    }),
+  ),
 })
 
 export const WorkflowPage = Type.Object({ workflows: Type.Array(ListedWorkflow), totalCount: Type.Integer() })
@@ -52,12 +60,14 @@ export const WorkflowPage = Type.Object({ workflows: Type.Array(ListedWorkflow),
 /** The row without the large parts: of each step only id, name and type. */
 type ListedRow = Omit<WorkflowRow, 'steps' | 'payload_schema'> & {
   steps: Array<Pick<WorkflowStep, '_id' | 'name' | 'type'>>
+  /** With those in arms, if there are any. */
+  all_types?: string[] | null
 }
 
 export const toListedWorkflow = (
   row: ListedRow,
   brand: Brand,
-  issues: readonly ControlIssues[],
+  issues: OfSteps<ControlIssues>,
 ): Static<typeof ListedWorkflow> => ({
   _id: row.id,
   workflowId: row.identifier,
@@ -73,11 +83,12 @@ export const toListedWorkflow = (
   ...userOf('lastPublishedBy', row.last_published_by),
   ...(row.last_triggered_at === null ? {} : { lastTriggeredAt: row.last_triggered_at }),
   isTranslationEnabled: row.is_translation_enabled,
-  stepTypeOverviews: row.steps.map(({ type }) => type),
-  steps: row.steps.map((step, i) => ({
+  stepTypeOverviews: (row.all_types ?? row.steps.map(({ type }) => type)).map((type) => wireType(type, brand.word)),
+  steps: row.steps.map((step) => ({
     slug: slugOf(step.name, 'st', step._id),
-    type: step.type,
-    ...shownIssues(issues[i] ?? {}),
+    type: wireType(step.type, brand.word),
+    ...wireKind(step.type),
+    ...shownIssues(issues.get(step._id) ?? {}),
   })),
 })
 
@@ -90,8 +101,8 @@ export async function listWorkflows(
   const isOnPage = (_: ListedRow, i: number) => i >= offset && i < offset + limit
   // A filter on status needs the issues of every row.
   const issues = await issuesByRow(db, envKeys, status ? rows : rows.filter(isOnPage))
-  const found = status ? rows.filter((row) => status.includes(statusOf(row, issues.get(row.id) ?? []))) : rows
-  const workflows = found.filter(isOnPage).map((row) => toListedWorkflow(row, brand, issues.get(row.id) ?? []))
+  const found = status ? rows.filter((row) => status.includes(statusOf(row, issues.get(row.id) ?? new Map()))) : rows
+  const workflows = found.filter(isOnPage).map((row) => toListedWorkflow(row, brand, issues.get(row.id) ?? new Map()))
   return { workflows, totalCount: found.length }
 }
 
@@ -122,7 +133,9 @@ async function listRows(
            updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
            coalesce((
              SELECT jsonb_agg(jsonb_build_object('_id', step -> '_id', 'name', step -> 'name', 'type', step -> 'type') ORDER BY n)
-             FROM jsonb_array_elements(steps) WITH ORDINALITY AS all_steps (step, n)), '[]') AS steps
+             FROM jsonb_array_elements(steps) WITH ORDINALITY AS top (step, n)), '[]') AS steps,
+           CASE WHEN steps @> '[{"type": "branch"}]' THEN
+             ARRAY(SELECT a.step ->> 'type' FROM all_steps(steps) a ORDER BY a.place) END AS all_types
     FROM workflows
     WHERE ${allOf(where)}
     ORDER BY ${column} ${direction} ${sql.raw(nulls[orderDirection])}, id ${direction}
@@ -135,8 +148,8 @@ async function issuesByRow(
   db: Db,
   envKeys: readonly string[],
   rows: readonly ListedRow[],
-): Promise<Map<string, ControlIssues[]>> {
-  const found = new Map<string, ControlIssues[]>()
+): Promise<Map<string, OfSteps<ControlIssues>>> {
+  const found = new Map<string, OfSteps<ControlIssues>>()
   const unknown: ListedRow[] = []
   const environmentId = rows[0]?.environment_id ?? ''
   const isTranslated = rows.some(({ is_translation_enabled: isEnabled }) => isEnabled)

@@ -13,6 +13,7 @@ import { RenderError } from '../../render/limits.ts'
 import { situation } from '../../render/liquid.ts'
 import { pathsIn, stepTemplates } from '../../steps/check/templates.ts'
 import type { ControlValues } from '../../steps/contract/kind.ts'
+import { wireType } from '../../steps/contract/wire.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import {
   callAddress,
@@ -130,13 +131,14 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http, confi
         {
           workflow,
           step,
-          controlValues: withLayoutId(controlValues),
+          // The steps in the arms of a branch are not the branch's own values.
+          controlValues: step.type === 'branch' ? undefined : withLayoutId(controlValues),
           previewPayload: previewPayloadOf(previewPayload),
         },
       )
       const { type, preview, error, data, schema } = shown
       return {
-        result: { type, preview, ...(error ? { error } : {}) },
+        result: { type: wireType(type, brand.word), preview, ...(error ? { error } : {}) },
         previewPayloadExample: { ...data },
         schema,
       }

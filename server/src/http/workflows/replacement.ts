@@ -10,6 +10,7 @@ import { generalError } from '../edge/validation.ts'
 import { BaseVersion } from './newer-version.ts'
 import { consentAfter, Maybe, origins, PreferencesInput, type StepInput, workflowFields } from './shape.ts'
 import { planSteps, storedValues, withLayouts } from './steps.ts'
+import { refuseInCode } from './tree.ts'
 import { givenPreferences, preferenceFields } from './write.ts'
 
 const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
@@ -57,10 +58,11 @@ export function refuseIncomplete({ preferences, origin }: { preferences?: unknow
 /** The steps of the body as they are stored. @param isRead nothing is written, so nothing is locked */
 export async function stepsFor(
   tx: Tx,
-  { origin, environment_id }: WorkflowRow,
+  { origin, identifier, environment_id }: WorkflowRow,
   { steps }: Replacement,
   options?: { isRead: boolean },
 ): Promise<StepInput[]> {
+  if (origin === 'external') refuseInCode(identifier, steps)
   return origin === 'svc-cloud' ? withLayouts(tx, environment_id, storedValues(steps), options) : steps
 }
 

@@ -1,5 +1,5 @@
 // Workflows in the API's format: the fields of requests and answers.
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, type TString, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
@@ -17,7 +17,9 @@ import { revisionOf } from '../../engine/definitions/revision.ts'
 import { workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../../steps/check/issues.ts'
-import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
+import { extensionKinds, type StepType, stepTypes } from '../../steps/contract/kind.ts'
+import { withLists } from '../../steps/contract/tree.ts'
+import { wireKind, wireSchema, wireType, wireValues } from '../../steps/contract/wire.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { Brand } from '../edge/brand.ts'
@@ -96,29 +98,31 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
       description: 'Workflows of one category are unsubscribed together. Left out it stays as it is; null: none',
     }),
-    steps: Type.Array(
-      Body({
-        _id: Maybe(Type.String({ description: 'The id of an existing step, which keeps its `stepId`' })),
-        // Code names its steps as it likes; `planSteps` checks the names of new ones.
-        stepId: Maybe(anyStepId ? Identifier() : OwnIdentifier),
-        name: Name,
-        type: Enum(stepTypes),
-        controlValues: Maybe(FreeObject),
-        active: Maybe(Type.Boolean({ description: 'False leaves it out of future runs' })),
-        shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
-        onUnknown: Maybe(
-          Enum(onUnknownChoices, {
-            description:
-              'After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration',
-          }),
-        ),
-        replyCallback: Maybe(ReplyCallback),
-        filters: Maybe(StepFilters),
-        variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
-      }),
-    ),
+    steps: Type.Array(Body(stepFields({ name: Name, anyStepId }))),
   }
 }
+
+/** What a request can say of a step. */
+export const stepFields = ({ name, anyStepId }: { name: TString; anyStepId: boolean }) => ({
+  _id: Maybe(Type.String({ description: 'The id of an existing step, which keeps its `stepId`' })),
+  // Code names its steps as it likes; `planSteps` checks the names of new ones.
+  stepId: Maybe(anyStepId ? Identifier() : OwnIdentifier),
+  name,
+  type: Enum([...stepTypes, ...extensionKinds]),
+  controlValues: Maybe(FreeObject),
+  active: Maybe(Type.Boolean({ description: 'False leaves it out of future runs' })),
+  shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
+  onUnknown: Maybe(
+    Enum(onUnknownChoices, {
+      description:
+        'After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration',
+    }),
+  ),
+  replyCallback: Maybe(ReplyCallback),
+  filters: Maybe(StepFilters),
+  variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
+})
+
 /** What a new workflow may say beside its name and steps. */
 export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => ({
   description: Maybe(fields.description),
@@ -184,6 +188,9 @@ export const Step = Type.Object({
   name: Type.String(),
   slug: Type.String(),
   type: Type.String(),
+  kind: Type.Optional(
+    Type.String({ description: 'Of a kind such as `branch`; where clients know ten types only, its type is `custom`' }),
+  ),
   origin: Type.String(),
   workflowId: Type.String(),
   workflowDatabaseId: Type.String(),
@@ -281,15 +288,28 @@ interface StepInsight {
   variables: JsonSchema
   controls: ControlIssues
   integration?: Static<typeof IssueMap> | undefined
+  /** Of the steps in its arms. */
+  issuesOf(step: WorkflowStep): { issues?: Static<typeof StepIssues> }
 }
+
+/** What is in its arms, like the step itself: `_id`s can be sent back, the rest is dropped then. */
+const shownValues = (step: WorkflowStep, issuesOf: StepInsight['issuesOf']): Record<string, unknown> =>
+  withLists(step, (steps) =>
+    steps.map((inner) => ({
+      ...{ _id: inner._id, stepId: inner.stepId, slug: slugOf(inner.name, 'st', inner._id) },
+      ...{ name: inner.name, type: inner.type, controlValues: shownValues(inner, issuesOf) },
+      ...shownSwitches(inner),
+      ...issuesOf(inner),
+    })),
+  ).controlValues ?? {}
 
 function toStep(step: WorkflowStep, row: WorkflowRow, brand: Brand, insight: StepInsight): Static<typeof Step> {
   const kind = stepKinds[step.type as StepType]
-  const values = step.controlValues ?? {}
+  const values = wireValues(step.type, shownValues(step, insight.issuesOf), brand.word)
   const { controlSchema } = step
   return {
     controls: {
-      dataSchema: controlSchema ?? kind?.dataSchema ?? {},
+      dataSchema: controlSchema ?? wireSchema(step.type, kind?.dataSchema ?? {}, brand.word),
       ...(controlSchema || !kind?.uiSchema ? {} : { uiSchema: kind.uiSchema as object as Record<string, unknown> }),
       values,
     },
@@ -299,7 +319,8 @@ function toStep(step: WorkflowStep, row: WorkflowRow, brand: Brand, insight: Ste
     _id: step._id,
     name: step.name,
     slug: slugOf(step.name, 'st', step._id),
-    type: step.type,
+    type: wireType(step.type, brand.word),
+    ...wireKind(step.type),
     origin: brand.toWire(row.origin),
     workflowId: row.identifier,
     workflowDatabaseId: row.id,
@@ -331,9 +352,13 @@ export async function showStep(
   step: WorkflowStep,
 ): Promise<Static<typeof Step>> {
   const [envKeys, texts] = await Promise.all([envKeysOf(db, row.environment_id), textsOf(db, row)])
-  const index = row.steps.indexOf(step)
-  const variables = variablesOfSteps(row, envKeys)[index] ?? {}
-  return toStep(step, row, brand, { variables, controls: issuesOfSteps(row, envKeys, texts)[index] ?? {} })
+  const variables = variablesOfSteps(row, envKeys).get(step._id) ?? {}
+  const issues = issuesOfSteps(row, envKeys, texts)
+  const controlsOf = ({ _id }: WorkflowStep) => issues.get(_id) ?? {}
+  return toStep(step, row, brand, {
+    ...{ variables, controls: controlsOf(step) },
+    issuesOf: (inner) => shownIssues(controlsOf(inner)),
+  })
 }
 
 const textsOf = async (db: Db, { id, environment_id, is_translation_enabled }: WorkflowRow) =>
@@ -354,6 +379,14 @@ export async function showWorkflow(
   const variables = variablesOfSteps(row, envKeys)
   const issues = issuesOfSteps(row, envKeys, texts)
   const isLegacy = row.origin === 'svc-cloud-v1'
+  const insightOf = (step: WorkflowStep) => ({
+    controls: issues.get(step._id) ?? {},
+    integration: integrationIssues(step.type, active),
+  })
+  const issuesOf = (step: WorkflowStep) => {
+    const { controls, integration } = insightOf(step)
+    return shownIssues(controls, integration)
+  }
   return {
     _id: row.id,
     workflowId: row.identifier,
@@ -375,12 +408,8 @@ export async function showWorkflow(
       user: row.user_preferences && completePreferences(row.user_preferences),
       default: completePreferences(row.preferences),
     },
-    steps: row.steps.map((step, i) =>
-      toStep(step, row, brand, {
-        variables: variables[i] ?? {},
-        controls: issues[i] ?? {},
-        integration: integrationIssues(step.type, active),
-      }),
+    steps: row.steps.map((step) =>
+      toStep(step, row, brand, { variables: variables.get(step._id) ?? {}, ...insightOf(step), issuesOf }),
     ),
     createdAt: row.created_at,
     updatedAt: row.updated_at,

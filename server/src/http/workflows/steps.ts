@@ -5,7 +5,8 @@ import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
 import { type StepVariant, switchesOf, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { fail } from '../../errors.ts'
-import type { ControlValues } from '../../steps/contract/kind.ts'
+import { type ControlValues, isExtension } from '../../steps/contract/kind.ts'
+import { allSteps, mapSteps, withLists } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { idIn, slugify } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
@@ -13,11 +14,6 @@ import { identifierProblem, type StepInput } from './shape.ts'
 import { readStepFilters } from './step-filter.ts'
 
 const mostTries = 5
-
-export function refuseTooManySteps(steps: readonly unknown[], limit: number): void {
-  if (steps.length <= limit) return
-  throw fail('too_many_steps', { limit }, { ctx: { currentCount: steps.length, limit } })
-}
 
 /**
  * In the given order. A step is matched by `_id`, or else by `stepId` and `type` among those that no `_id` has matched. It keeps
@@ -31,18 +27,24 @@ export function planSteps(
   now: Date,
   { isWhole = false }: { isWhole?: boolean } = {},
 ): WorkflowStep[] {
-  const matches = matchSteps(isWhole ? given.map(named) : given, stored)
+  const all = allSteps(given)
+  const matches = matchSteps(isWhole ? all.map(named) : all, allSteps(stored))
   const taken = new Set(matches.flatMap((match) => match?.stepId ?? []))
-  return given.map((step, i): WorkflowStep => {
-    const match = matches[i]
+  const isTree = all.some(({ type }) => isExtension(type))
+  let place = -1
+  const plan = (step: StepInput): WorkflowStep => {
+    place += 1
+    const match = matches[place]
+    // The ids of a tree are what its conditions and paths name.
+    if (!match && isTree && step.stepId && taken.has(step.stepId)) throw fail('step_id_taken', { stepId: step.stepId })
     const controlSchema = match?.controlSchema
     const before = isWhole ? undefined : match
     return {
       _id: match?._id ?? newId(now),
-      stepId: match?.stepId ?? freeStepId(newStepId(step, i), taken),
+      stepId: match?.stepId ?? freeStepId(newStepId(step, place), taken),
       name: step.name,
       type: step.type,
-      controlValues: storedAs(step.controlValues, match?.controlValues),
+      controlValues: storedAs(planned(step), match?.controlValues),
       ...(controlSchema ? { controlSchema } : {}),
       ...switchesOf({
         active: kept(step.active, before?.active),
@@ -53,7 +55,10 @@ export function planSteps(
         variants: kept(step.variants && planVariants(step, match?.variants ?? [], now), before?.variants),
       }),
     }
-  })
+  }
+  /** What is in its arms follows it, as in `allSteps`. */
+  const planned = (step: StepInput) => withLists(step, (steps) => steps.map(plan)).controlValues
+  return given.map(plan)
 }
 
 function matchSteps(given: readonly StepInput[], stored: readonly WorkflowStep[]): Array<WorkflowStep | undefined> {
@@ -122,7 +127,7 @@ function freeStepId(wanted: string, taken: Set<string>): string {
 
 /** For workflows made here: each step kind converts its values for storing. Code-first values stay unchanged. */
 export const storedValues = (steps: readonly StepInput[]): StepInput[] =>
-  steps.map((step) => {
+  mapSteps(steps, (step) => {
     const { toStored = (values: ControlValues) => values } = stepKinds[step.type]
     const stored = <T extends { controlValues?: ControlValues | null }>(each: T): T =>
       each.controlValues ? { ...each, controlValues: toStored(each.controlValues) } : each
@@ -144,7 +149,7 @@ export async function withLayouts(
   steps: StepInput[],
   { isRead = false }: { isRead?: boolean } = {},
 ): Promise<StepInput[]> {
-  const names = [...new Set(steps.flatMap((step) => layoutOf(step) ?? []))]
+  const names = [...new Set(allSteps(steps).flatMap((step) => layoutOf(step) ?? []))]
   if (names.length === 0) return steps
   const ids = names.flatMap((name) => idIn(name, 'lt') ?? [])
   const { rows } = await sql<{ id: string; identifier: string }>`
@@ -153,7 +158,7 @@ export async function withLayouts(
     ORDER BY id ${isRead ? sql`` : sql`FOR KEY SHARE`}`.execute(tx)
   const identifierOf = (name: string) =>
     (rows.find((row) => row.identifier === name) ?? rows.find((row) => row.id === idIn(name, 'lt')))?.identifier
-  return steps.map((step) => {
+  return mapSteps(steps, (step) => {
     const name = layoutOf(step)
     if (name === undefined) return step
     const layoutId = identifierOf(name)
@@ -162,8 +167,9 @@ export async function withLayouts(
   })
 }
 
-/** By `stepId`, by internal id, or by slug. */
+/** By `stepId`, by internal id, or by slug; also in arms. */
 export function findStep(steps: readonly WorkflowStep[], parameter: string): WorkflowStep | undefined {
   const id = idIn(parameter, 'st')
-  return steps.find((step) => step.stepId === parameter) ?? steps.find((step) => step._id === id)
+  const all = allSteps(steps)
+  return all.find((step) => step.stepId === parameter) ?? all.find((step) => step._id === id)
 }

@@ -19,6 +19,7 @@ import { fail } from '../../errors.ts'
 import { usedPaths } from '../../steps/check/inspect.ts'
 import { payloadVariables } from '../../steps/check/variables.ts'
 import { objectSchema, openObject } from '../../steps/contract/kind.ts'
+import { mapSteps, someStep } from '../../steps/contract/tree.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { authorOf } from '../edge/authorship.ts'
 import { entityTag, impactTokenHeader, isExpected } from '../edge/preconditions.ts'
@@ -42,12 +43,13 @@ import {
   workflowFields,
 } from './shape.ts'
 import { findStep, storedValues, withLayouts } from './steps.ts'
+import { refuseInCode } from './tree.ts'
 import {
   createWorkflow,
   followSwitch,
   freeIdentifier,
   isTaken,
-  refuseBody,
+  readBody,
   refuseOneTooMany,
   refuseSchema,
   replacedFields,
@@ -181,7 +183,7 @@ export const workflows: Resource = (app, services) => {
       const { environment, body } = request
       const { workflowId } = body
       const { onConflict } = request.query
-      refuseBody(body, limits)
+      readBody(body, limits)
       if (onConflict === undefined) {
         const made = await db.transaction().execute(async (tx) => {
           await reservePlace(tx, environment.id, limits.workflows)
@@ -201,6 +203,7 @@ export const workflows: Resource = (app, services) => {
       const saved = await change(request, workflowId, (row) => replacedFields(row, body, given, request.now()), {
         prepare: async (row, tx) => {
           if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
+          if (row.origin === 'external') refuseInCode(row.identifier, body.steps)
         },
       })
       reply.code(200)
@@ -270,7 +273,7 @@ export const workflows: Resource = (app, services) => {
       const { workflowId } = request.params
       const { upsert: isUpsert = false } = request.query
       if (!isUpsert) refuseIncomplete(body)
-      refuseBody(body, limits)
+      readBody(body, limits)
       const token = headers[impactTokenHeader]
       if (isUpsert) {
         const made = await createMissing(request, workflowId, body, headers)
@@ -428,7 +431,7 @@ export const workflows: Resource = (app, services) => {
             tags: body.tags ?? fields.tags,
             active: false,
             is_translation_enabled: body.isTranslationEnabled ?? fields.is_translation_enabled,
-            steps: fields.steps.map((step) => ({ ...step, _id: newId(now) })),
+            steps: mapSteps(fields.steps, (step) => ({ ...step, _id: newId(now) })),
           },
         )
         await followSwitch(tx, saved, false)
@@ -519,7 +522,7 @@ async function environmentToRead(db: Db, own: Environment, wanted: string | unde
 
 /** Describes a subscriber that every step can reach. */
 function recipientSchema({ steps }: WorkflowRow, userId: string): JsonSchema {
-  const has = (type: string) => steps.some((step) => step.type === type)
+  const has = (type: string) => someStep(steps, (step) => step.type === type)
   const properties: Record<string, JsonSchema> = {
     subscriberId: { type: 'string', default: userId },
     ...(has('email') ? { email: { type: 'string', format: 'email' } } : {}),

@@ -15,7 +15,8 @@ import { compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 import { generalError } from '../edge/validation.ts'
 import { consentAfter, type messageClasses, type PreferencesInput, type Severity, type StepInput } from './shape.ts'
-import { planSteps, refuseTooManySteps, storedValues, withLayouts } from './steps.ts'
+import { planSteps, storedValues, withLayouts } from './steps.ts'
+import { readSteps } from './tree.ts'
 
 /** The body of a creation, but for its identifier. */
 export interface WorkflowBody {
@@ -42,12 +43,10 @@ export interface Writing {
   by?: Authorship | undefined
 }
 
-export function refuseBody(
-  { steps, payloadSchema }: Pick<WorkflowBody, 'steps' | 'payloadSchema'>,
-  limits: { steps: number },
-): void {
-  refuseTooManySteps(steps, limits.steps)
-  refuseSchema(payloadSchema)
+/** Refuses what cannot be stored, and puts the steps into the form in which they are. */
+export function readBody(body: Pick<WorkflowBody, 'steps' | 'payloadSchema'>, limits: { steps: number }): void {
+  body.steps = readSteps(body.steps, limits)
+  refuseSchema(body.payloadSchema)
 }
 
 /** Refuses an invalid schema on writing, not at the first trigger. */

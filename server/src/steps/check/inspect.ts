@@ -1,36 +1,45 @@
 // The steps of a workflow together: the variables each can use, its issues, and the workflow's status.
-import type { WorkflowRow } from '../../db/queries/workflows.ts'
+import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
 import { Cache } from '../../render/cache.ts'
 import { noTranslations, type TranslationContent, type Translator, translatorFor } from '../../render/translations.ts'
-import type { StepType } from '../contract/kind.ts'
+import type { StepKind, StepType } from '../contract/kind.ts'
+import { allSteps, placesOf } from '../contract/tree.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { stepKinds } from '../kinds/index.ts'
 import { type ControlIssues, controlIssues } from './issues.ts'
-import { type Path, pathsIn, stepTemplates } from './templates.ts'
+import { conditionsIn, type Path, pathsIn, stepTemplates } from './templates.ts'
 import { stepVariables } from './variables.ts'
 
 type Steps = Pick<WorkflowRow, 'steps' | 'payload_schema'> & Partial<Pick<WorkflowRow, 'critical'>>
 
 /** Everything that a workflow's templates and conditions read. */
 export const usedPaths = ({ steps }: Pick<Steps, 'steps'>): Path[] =>
-  steps.flatMap(({ type, controlValues }) => {
+  allSteps(steps).flatMap(({ type, controlValues }) => {
     const values = controlValues ?? {}
-    return pathsIn(stepTemplates(values, stepKinds[type as StepType]?.literals), values.skip)
+    const kind = kindOf(type)
+    return pathsIn(stepTemplates(values, kind), ...conditionsIn(values, kind).map(({ rule }) => rule))
   })
 
+const kindOf = (type: string): StepKind | undefined => stepKinds[type as StepType]
+
+/** By the ids of the steps, those in arms included. */
+export type OfSteps<T> = ReadonlyMap<string, T>
+
 /** The variables each step can use. */
-export function variablesOfSteps(workflow: Steps, envKeys: readonly string[]): JsonSchema[] {
+export function variablesOfSteps(workflow: Steps, envKeys: readonly string[]): OfSteps<JsonSchema> {
   const { steps, payload_schema: payloadSchema, critical } = workflow
   const used = usedPaths(workflow)
-  return steps.map(({ type }, i) => {
-    // Nobody can refuse what is critical.
-    const links = critical ? [] : (stepKinds[type as StepType]?.links ?? [])
-    return stepVariables({ previous: steps.slice(0, i), payloadSchema, used, envKeys, links })
-  })
+  return new Map(
+    placesOf(steps).map(({ step, earlier }) => {
+      // Nobody can refuse what is critical.
+      const links = critical ? [] : (kindOf(step.type)?.links ?? [])
+      return [step._id, stepVariables({ previous: earlier, payloadSchema, used, envKeys, links })]
+    }),
+  )
 }
 
 // About 1,500 workflows.
-const remembered = new Cache<ControlIssues[]>(256 * 1024)
+const remembered = new Cache<OfSteps<ControlIssues>>(256 * 1024)
 type Version = Pick<WorkflowRow, 'id' | 'version' | 'origin' | 'is_translation_enabled'>
 
 /** A workflow's texts in the default locale, which every key falls back to. */
@@ -49,17 +58,22 @@ export function issuesOfSteps(
   workflow: Steps & Version,
   envKeys: readonly string[],
   texts?: DefaultTexts,
-): ControlIssues[] {
+): OfSteps<ControlIssues> {
   return remembered.get(keyOf(workflow, envKeys, texts?.revision), () =>
     findIssues(workflow, envKeys, translatorOf(workflow, texts)),
   )
 }
 
 /** The same for a workflow without a version, such as a draft. */
-export function findIssues(workflow: Steps, envKeys: readonly string[], translator?: Translator): ControlIssues[] {
+export function findIssues(
+  workflow: Steps,
+  envKeys: readonly string[],
+  translator?: Translator,
+): OfSteps<ControlIssues> {
   const { steps, payload_schema: payloadSchema } = workflow
   const variables = variablesOfSteps(workflow, envKeys)
-  return steps.map((step, i) => controlIssues(step, variables[i] ?? {}, payloadSchema, translator))
+  const issuesOf = (step: WorkflowStep) => controlIssues(step, variables.get(step._id) ?? {}, payloadSchema, translator)
+  return new Map(allSteps(steps).map((step) => [step._id, issuesOf(step)]))
 }
 
 /** Code renders its own steps. */
@@ -75,15 +89,15 @@ export const rememberedIssues = (
   version: Version,
   envKeys: readonly string[],
   revision: string | undefined,
-): ControlIssues[] | undefined => remembered.peek(keyOf(version, envKeys, revision))
+): OfSteps<ControlIssues> | undefined => remembered.peek(keyOf(version, envKeys, revision))
 
 /**
  * Missing integrations do not count: they are not the workflow's fault. An error stops no trigger; only `active: false` does.
  */
 export function statusOf(
   { active }: Pick<WorkflowRow, 'active'>,
-  issues: readonly ControlIssues[],
+  issues: OfSteps<ControlIssues>,
 ): 'ACTIVE' | 'INACTIVE' | 'ERROR' {
   if (!active) return 'INACTIVE'
-  return issues.some((step) => Object.keys(step).length > 0) ? 'ERROR' : 'ACTIVE'
+  return [...issues.values()].some((step) => Object.keys(step).length > 0) ? 'ERROR' : 'ACTIVE'
 }

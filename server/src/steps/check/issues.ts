@@ -10,7 +10,7 @@ import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../
 import { longestWaitDays, longestWaitMs } from '../kinds/duration.ts'
 import { stepKinds } from '../kinds/index.ts'
 import { templateIssues } from './template-issues.ts'
-import { stepTemplates } from './templates.ts'
+import { conditionsIn, stepTemplates } from './templates.ts'
 import { allows, tenantVariables } from './variables.ts'
 
 export interface ControlIssue {
@@ -63,14 +63,22 @@ export function controlIssues(
   if (step.controlSchema) for (const [path, issue] of declaredIssues(step.controlSchema, values)) add(path, issue)
   else if (kind) for (const [path, issue] of schemaIssues(kind, values)) add(path, issue)
   const readable = readableBy(kind, variables)
-  for (const { path, analysis } of stepTemplates(values, kind?.literals))
+  for (const { path, analysis } of stepTemplates(values, kind))
     for (const issue of templateIssues(analysis, { variables: readable, references: payloadSchema, translator }))
       add(path, issue)
   // What code declared under that name is its own business.
   if (!step.controlSchema)
-    for (const issue of conditionIssues(values.skip, variables, payloadSchema)) add('skip', issue)
+    for (const { path, rule, isRequired } of conditionsIn(values, kind)) {
+      for (const issue of conditionIssues(rule, variables, payloadSchema)) add(path, issue)
+      if (isRequired && isEmptyRule(rule))
+        add(path, { issueType: 'MISSING_VALUE', variableName: '', message: noCondition })
+    }
   return Object.fromEntries([...issues].map(([path, found]) => [path, [...found.values()]]))
 }
+
+const noCondition = 'Condition is required: an arm without one always holds'
+const isEmptyRule = (rule: unknown) =>
+  rule === undefined || rule === null || (typeof rule === 'object' && Object.keys(rule).length === 0)
 
 /** Adds variables that exist only sometimes, or for this kind only, and are therefore not offered. */
 function readableBy(kind: StepKind | undefined, variables: JsonSchema): JsonSchema {

@@ -5,7 +5,7 @@ import { Cache } from '../../render/cache.ts'
 import { DEPTH_LIMIT } from '../../render/limits.ts'
 import { hasLiquid } from '../../render/liquid.ts'
 import { pathOf } from '../conditions/check.ts'
-import type { ControlValues } from '../contract/kind.ts'
+import type { ControlValues, OwnCondition, StepKind } from '../contract/kind.ts'
 
 /** One string of the values, by its dotted path, with its analysis. */
 export interface StepTemplate {
@@ -19,7 +19,16 @@ const mostCharacters = 1024 * 1024
 const analyses = new Cache<Analysis>(8 * 1024 * 1024)
 const nothing = emptyAnalysis()
 
-export function stepTemplates(values: ControlValues, literals: readonly string[] = []): StepTemplate[] {
+/** As much of a kind as its templates need. */
+type Templated = Pick<StepKind, 'literals' | 'conditionsOf'>
+
+/** Every condition in a step's values. */
+export const conditionsIn = (values: ControlValues, kind: Templated | undefined): OwnCondition[] => [
+  { path: 'skip', rule: values.skip, isRequired: false },
+  ...(kind?.conditionsOf?.(values) ?? []),
+]
+
+export function stepTemplates(values: ControlValues, kind: Templated | undefined = undefined): StepTemplate[] {
   const found: StepTemplate[] = []
   let left = mostCharacters
   const look = (value: unknown, path: string) => {
@@ -36,10 +45,9 @@ export function stepTemplates(values: ControlValues, literals: readonly string[]
       }
     }
   }
-  for (const [name, value] of Object.entries(values)) {
-    if (name === 'skip') for (const text of textsIn(value)) look(text, 'skip')
-    else if (!literals.includes(name)) look(value, name)
-  }
+  for (const [name, value] of Object.entries(values))
+    if (name !== 'skip' && !kind?.literals?.includes(name)) look(value, name)
+  for (const { path, rule } of conditionsIn(values, kind)) for (const text of textsIn(rule)) look(text, path)
   return found
 }
 
@@ -65,13 +73,13 @@ function analyse(text: string): Analysis {
 
 export type Path = readonly (string | number | null)[]
 
-/** Every variable that a step's templates and condition read, as the parts of its path. */
-export function pathsIn(templates: StepTemplate[], condition: unknown): Path[] {
+/** Every variable that a step's templates and conditions read, as the parts of its path. */
+export function pathsIn(templates: StepTemplate[], ...conditions: unknown[]): Path[] {
   const paths: Path[] = templates.flatMap(({ analysis }) => [
     ...analysis.variables.map(({ segments }) => segments),
     ...analysis.items,
   ])
-  fieldsIn(condition, paths, 0)
+  for (const condition of conditions) fieldsIn(condition, paths, 0)
   return paths.flatMap(ofPayload)
 }
 

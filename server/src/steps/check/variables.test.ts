@@ -66,7 +66,7 @@ test('a step sees only the results of steps before it, each in the shape of its 
     type,
     controlValues: type === 'http_request' ? { responseBodySchema: { type: 'object', properties: { ok: {} } } } : null,
   }))
-  const variables = variablesOfSteps({ steps, payload_schema: payloadSchema }, []) as any[]
+  const variables = [...variablesOfSteps({ steps, payload_schema: payloadSchema }, []).values()] as any[]
   expect(variables[0].properties.steps.properties).toEqual({})
   expect(Object.keys(variables[3].properties.steps.properties)).toEqual(['the-in_app', 'the-email', 'the-sms'])
   const results = variables[9].properties.steps.properties
@@ -100,7 +100,7 @@ test('variables that templates read are listed if no schema describes them', () 
       skip: { '==': [{ var: 'payload.total' }, 1] },
     }),
   ]
-  const [first] = variablesOfSteps({ steps, payload_schema: null }, []) as any[]
+  const [first] = [...variablesOfSteps({ steps, payload_schema: null }, []).values()] as any[]
   expect(first.properties.payload.properties).toEqual({
     name: {},
     user: { type: 'object', properties: { email: {} }, required: [], additionalProperties: true },

@@ -22,7 +22,12 @@ export const stepTypes = [
   'custom',
   'http_request',
 ] as const
-export type StepType = (typeof stepTypes)[number]
+/** Kinds that public clients do not know by name: how answers tell of them is in wire.ts. */
+export const extensionKinds = ['branch', 'exit'] as const
+export type ExtensionKind = (typeof extensionKinds)[number]
+export type StepType = (typeof stepTypes)[number] | ExtensionKind
+
+export const isExtension = (type: unknown): type is ExtensionKind => extensionKinds.some((kind) => kind === type)
 
 /** How an editor shows a control, and its placeholder. */
 interface UiProperty {
@@ -73,6 +78,8 @@ export interface StepKind {
   waitOf?(values: ControlValues): Wait | undefined
   /** Control values as they are stored, if not as they came. */
   toStored?(values: ControlValues): ControlValues
+  /** Its conditions beside `skip`, by their paths in the values. */
+  conditionsOf?(values: ControlValues): OwnCondition[]
   /** Variables that only its templates have: their schema, and their values from the results of earlier steps. */
   ownVariables?: { schema: Record<string, JsonSchema>; of(results: ControlValues): ControlValues }
   /** Whether `layoutId` in its values names a layout. */
@@ -85,6 +92,14 @@ export interface StepKind {
   missingTexts?: Readonly<Record<string, string>>
   /** The message for an invalid URL. */
   urlText?: string
+}
+
+export interface OwnCondition {
+  /** As in its issues, such as `arms.0.condition`. */
+  path: string
+  rule: unknown
+  /** Whether leaving it out is an issue. */
+  isRequired: boolean
 }
 
 /** What it takes to render a step's templates. */

@@ -11,6 +11,7 @@ export type Reason =
   | 'throttled'
   | 'merged_into_digest'
   | 'first_of_digest'
+  | 'exited'
   | 'canceled_by_user'
   | 'previous_step_failed'
   | 'subscriber_gone'
@@ -133,6 +134,10 @@ const lines = {
   response_invalid: ['Response body schema validation failed', 'Failed'],
   response_not_object: ['HTTP request step received a non-object response', 'Warning'],
   processed: ['Step processed', 'Success'],
+  arm_taken: ['The run goes on in an arm of the branch', 'Success'],
+  arm_failed: ['The condition of an arm could not be evaluated', 'Failed'],
+  exited: ['The step ended the run', 'Success'],
+  left_out: ['Step was left out because the run was ended before it', 'Success'],
   previous_failed: ['Step was canceled because a previous step failed', 'Failed'],
   canceled: ['Step canceled', 'Success'],
   internal: ['Step failed unexpectedly', 'Failed'],
@@ -211,6 +216,18 @@ export interface Stop extends Common {
   wakes?: { runId: string; position: number }
 }
 
+/** The run goes on in one of its arms, and then behind it. */
+export interface Enter extends Common {
+  kind: 'enter'
+  /** Null for the default. */
+  arm: number | null
+}
+
+/** The run ends here because the workflow says so. */
+export interface Exit extends Common {
+  kind: 'exit'
+}
+
 /** It has to make a call, which no transaction can wait for. */
 export interface Call {
   kind: 'call'
@@ -224,4 +241,4 @@ export interface Retry extends Common {
   delivery: Record<string, unknown>
 }
 
-export type StepOutcome = Done | Wait | Skip | Fail | Stop | Call | Retry
+export type StepOutcome = Done | Wait | Skip | Fail | Stop | Enter | Exit | Call | Retry

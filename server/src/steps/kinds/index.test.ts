@@ -106,7 +106,7 @@ describe('the schema of the values', () => {
   const http = { method: 'GET', url }
   const pairs = (count: number) => Array.from({ length: count }, () => ({ key: 'a', value: 'b' }))
   /** By kind, valid and invalid values. */
-  const cases: Record<StepType, [fitting: ControlValues[], others: ControlValues[]]> = {
+  const cases: Record<(typeof stepTypes)[number], [fitting: ControlValues[], others: ControlValues[]]> = {
     in_app: [
       [
         { subject: 'a' },

@@ -1,11 +1,13 @@
 // The list of step kinds: one line each.
 
 import type { StepKind, StepType } from '../contract/kind.ts'
+import { branch } from './branch.ts'
 import { chat } from './chat.ts'
 import { custom } from './custom.ts'
 import { delay } from './delay.ts'
 import { digest } from './digest.ts'
 import { email } from './email.ts'
+import { exit } from './exit.ts'
 import { httpRequest } from './http-request.ts'
 import { inApp } from './in-app.ts'
 import { push } from './push.ts'
@@ -23,4 +25,6 @@ export const stepKinds: Record<StepType, StepKind> = {
   throttle,
   custom,
   http_request: httpRequest,
+  branch,
+  exit,
 }

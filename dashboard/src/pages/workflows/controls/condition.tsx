@@ -103,7 +103,7 @@ function Holds({ holds, yes, no }: { holds: boolean | null | undefined; yes: str
   )
 }
 
-function GroupRows({ group, onChange, onRemove, path, issues, holdsAt, depth }: GroupProps) {
+export function GroupRows({ group, onChange, onRemove, path, issues, holdsAt, depth }: GroupProps) {
   const { readOnly } = useStep()
   const { members } = group
   const replace = (index: number, next: Condition | undefined) =>

@@ -5,6 +5,7 @@ import type { WorkflowStep } from '../../../api/workflows.ts'
 import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
 import { useStep } from '../draft/step-context.ts'
 import { FieldSwitch, SchemaControl } from './basic.tsx'
+import { ArmsControl } from './branch.tsx'
 import { ConditionControl } from './condition.tsx'
 import { Fold } from './fold.tsx'
 import {
@@ -64,6 +65,8 @@ const controls: Record<string, Entry> = {
   IN_APP_AVATAR: main(AvatarControl),
   IN_APP_BUTTON_DROPDOWN: main(ActionControl),
   URL_TEXT_BOX: main(RedirectControl),
+
+  BRANCH_ARMS: main(ArmsControl),
 
   DIGEST_TYPE: main(DigestControls),
   DIGEST_AMOUNT: within,
@@ -140,7 +143,7 @@ export function StepControls({ controls: declared }: { controls: WorkflowStep['c
   ).length
   return (
     <div className="space-y-4">
-      {drawn.length === 0 && <p className="text-sm text-muted">This step has no controls.</p>}
+      {drawn.length === 0 && step.type !== 'exit' && <p className="text-sm text-muted">This step has no controls.</p>}
       {drawn.map(draw)}
       {rest.length > 0 && (
         <Fold title="More" count={count}>

@@ -1,6 +1,7 @@
 // The workflow being edited, as the editor holds it, and as it is kept in this browser until the server has it.
 import { ApiError, type Body, currentEnvironment } from '../../../api/client.ts'
-import type { NewerVersion, Workflow } from '../../../api/workflows.ts'
+import type { NewerVersion, Workflow, WorkflowStep } from '../../../api/workflows.ts'
+import { withLists } from './tree.ts'
 
 type Change = Body<'PUT /v2/workflows/{workflowId}'>
 type StepInput = Change['steps'][number]
@@ -39,17 +40,36 @@ export function draftOf(workflow: Workflow): Draft {
   return {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
     preferences: workflow.preferences,
-    steps: workflow.steps.map((step) => ({
-      _id: step._id,
-      stepId: step.stepId,
-      name: step.name,
-      type: step.type,
-      controlValues: step.controlValues,
-      active: step.active ?? true,
-      shouldStopOnFail: step.shouldStopOnFail ?? false,
-      onUnknown: step.onUnknown,
-      replyCallback: step.replyCallback ?? null,
-    })),
+    steps: workflow.steps.map(draftStepOf),
+  }
+}
+
+/** A step as an answer has it; those in arms say less about themselves. */
+export type StoredStep = Pick<
+  WorkflowStep,
+  '_id' | 'stepId' | 'name' | 'type' | 'active' | 'shouldStopOnFail' | 'onUnknown' | 'replyCallback' | 'issues'
+> &
+  Partial<Pick<WorkflowStep, 'kind'>> & { controlValues: ControlValues }
+
+/** Where clients know ten types only, other kinds come as custom steps. */
+export function plainStep<Step extends StoredStep>(step: Step): Step {
+  if (step.kind === undefined || step.kind === step.type) return step
+  const { $kind: _, ...controlValues } = (step.controlValues.custom ?? {}) as ControlValues
+  return { ...step, type: step.kind, controlValues }
+}
+
+function draftStepOf(stored: StoredStep): DraftStep {
+  const step = plainStep(stored)
+  return {
+    _id: step._id,
+    stepId: step.stepId,
+    name: step.name,
+    type: step.type,
+    controlValues: withLists(step, (list) => list.map(draftStepOf)),
+    active: step.active ?? true,
+    shouldStopOnFail: step.shouldStopOnFail ?? false,
+    onUnknown: step.onUnknown,
+    replyCallback: step.replyCallback ?? null,
   }
 }
 
@@ -59,15 +79,21 @@ export function changeOf(draft: Draft, origin: string): Change {
     ...fields,
     origin: origin as Change['origin'],
     preferences: { workflow: preferences.default, user: preferences.user },
-    steps: steps.map(({ type, active, shouldStopOnFail, onUnknown, replyCallback, ...step }) => ({
-      ...step,
-      type: type as StepInput['type'],
-      // Defaults are sent as null.
-      active: active ? null : false,
-      shouldStopOnFail: shouldStopOnFail ? true : null,
-      onUnknown: onUnknown ?? null,
-      replyCallback,
-    })),
+    steps: steps.map(sentStep),
+  }
+}
+
+function sentStep(step: DraftStep): StepInput {
+  const { type, active, shouldStopOnFail, onUnknown, replyCallback, ...rest } = step
+  return {
+    ...rest,
+    controlValues: withLists(step, (list) => list.map(sentStep)),
+    type: type as StepInput['type'],
+    // Defaults are sent as null.
+    active: active ? null : false,
+    shouldStopOnFail: shouldStopOnFail ? true : null,
+    onUnknown: onUnknown ?? null,
+    replyCallback,
   }
 }
 

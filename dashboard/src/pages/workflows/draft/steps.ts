@@ -1,8 +1,9 @@
 // The kinds of steps in the editor: initial values, and a one-line summary of each.
 import type { StepIssues, WorkflowStep } from '../../../api/workflows.ts'
-import { freeIdentifier, identifierOf } from '../../../ui/base/identifier.ts'
+import { freeIdentifier } from '../../../ui/base/identifier.ts'
 import { lookOf, type StepKind } from '../../../ui/domain/step-kind.tsx'
 import type { ControlValues, Draft, DraftStep } from './draft.ts'
+import { allSteps, renamedCopy } from './tree.ts'
 
 export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint: string }> }> = [
   {
@@ -23,6 +24,13 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
       { kind: 'throttle', hint: 'At most so many per time window' },
     ],
   },
+  {
+    label: 'Choose',
+    kinds: [
+      { kind: 'branch', hint: 'Takes one of several paths' },
+      { kind: 'exit', hint: 'Ends the run' },
+    ],
+  },
   { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Calls another service; later steps can use the response' }] },
 ]
 
@@ -32,13 +40,15 @@ const beginnings: Partial<Record<StepKind, ControlValues>> = {
   delay: { type: 'regular', amount: 1, unit: 'hours' },
   throttle: { type: 'fixed', amount: 1, unit: 'hours', threshold: 1 },
   http_request: { method: 'POST' },
+  branch: { arms: [{ name: 'First', steps: [] }], default: { name: 'Otherwise', steps: [] } },
 }
 
 export function newStep(kind: StepKind, draft: Draft): DraftStep {
-  const taken = new Set(draft.steps.map(({ stepId }) => stepId))
+  const all = allSteps(draft.steps)
+  const taken = new Set(all.map(({ stepId }) => stepId))
   const stepId = freeIdentifier(`${kind.replace('_', '-')}-step`, taken)
   const { label } = lookOf(kind)
-  const number = draft.steps.filter(({ type }) => type === kind).length + 1
+  const number = all.filter(({ type }) => type === kind).length + 1
   return {
     stepId,
     name: number === 1 ? label : `${label} ${number}`,
@@ -52,14 +62,8 @@ export function newStep(kind: StepKind, draft: Draft): DraftStep {
 }
 
 export function copyOf(step: DraftStep, draft: Draft): DraftStep {
-  const taken = new Set(draft.steps.map(({ stepId }) => stepId))
-  const { _id, ...rest } = step
-  return {
-    ...rest,
-    name: `${step.name} copy`.slice(0, 128),
-    stepId: freeIdentifier(identifierOf(`${step.stepId}-copy`) || 'step', taken),
-    controlValues: structuredClone(step.controlValues),
-  }
+  const taken = new Set(allSteps(draft.steps).map(({ stepId }) => stepId))
+  return { ...renamedCopy(step, taken), name: `${step.name} copy`.slice(0, 128) }
 }
 
 const shortUnits: Record<string, [one: string, many: string]> = {
@@ -121,6 +125,8 @@ export function summaryOf({ type, controlValues: values }: DraftStep): string {
   if (wait) return type === 'digest' && said('digestKey') ? `by ${said('digestKey')}` : (explanations[type] ?? '')
   if (type === 'http_request') return said('url') ? `${said('method')} ${said('url')}` : 'No address yet'
   if (type === 'custom') return 'Runs in your code'
+  if (type === 'branch') return 'Takes the first arm whose condition holds'
+  if (type === 'exit') return 'Ends the run'
   return said('subject') || (type === 'email' ? '' : said('body')) || 'No text yet'
 }
 
@@ -165,6 +171,8 @@ const firstControls: Partial<Record<string, Record<string, string>>> = {
   digest: { type: 'DIGEST_TYPE' },
   delay: { type: 'DELAY_TYPE' },
   throttle: { type: 'THROTTLE_TYPE' },
+  branch: { arms: 'BRANCH_ARMS' },
+  exit: {},
   http_request: { method: 'DESTINATION_METHOD', headers: 'DESTINATION_HEADERS', body: 'DESTINATION_BODY' },
 }
 

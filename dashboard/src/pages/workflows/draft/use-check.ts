@@ -2,10 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
-import type { Draft } from './draft.ts'
+import { type Draft, plainStep, type StoredStep } from './draft.ts'
 import { type PreviewData, previewPayloadOf } from './preview-data.ts'
 import { same } from './same.ts'
 import { type Issue, issuesOf } from './steps.ts'
+import { allSteps } from './tree.ts'
 import { useDebounced } from './use-debounced.ts'
 
 export interface Check {
@@ -26,20 +27,25 @@ export function useCheck(saved: Workflow, draft: Draft, data: PreviewData): Chec
   return useMemo(() => {
     const steps = new Map((answer?.steps ?? []).map((step) => [step.stepId, step]))
     const issues = new Map(
-      saved.steps.map(({ stepId, issues: found }) => {
+      savedSteps(saved).map(({ stepId, issues: found }) => {
         const known = issuesOf(found)
         return [stepId, [...known, ...issuesOfCheck(steps.get(stepId), known)]] as const
       }),
     )
     return { issues, steps }
-  }, [answer, saved.steps])
+  }, [answer, saved])
 }
+
+/** With those in arms. */
+const savedSteps = ({ steps }: Workflow): StoredStep[] => allSteps<StoredStep>(steps.map(plainStep))
 
 /** What the server has not stored yet: in Production that needs a click. */
 function unsavedValues(saved: Workflow, draft: Draft): Record<string, Record<string, unknown>> {
-  const stored = new Map(saved.steps.map(({ stepId, controlValues }) => [stepId, controlValues]))
-  const unsaved = draft.steps.filter(
-    ({ stepId, controlValues }) => stored.has(stepId) && !same(stored.get(stepId), controlValues),
+  const stored = new Map(savedSteps(saved).map(({ stepId, controlValues }) => [stepId, controlValues]))
+  // The arms of a branch count once they are saved.
+  const unsaved = allSteps(draft.steps).filter(
+    ({ stepId, type, controlValues }) =>
+      type !== 'branch' && stored.has(stepId) && !same(stored.get(stepId), controlValues),
   )
   return Object.fromEntries(unsaved.map(({ stepId, controlValues }) => [stepId, controlValues]))
 }

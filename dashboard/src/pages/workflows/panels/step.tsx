@@ -1,8 +1,9 @@
 // The selected step: its controls and the preview.
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import type { StepCheck, Workflow } from '../../../api/workflows.ts'
+import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
 import { JsonView } from '../../../ui/code/json-view.tsx'
@@ -14,11 +15,12 @@ import { Segments } from '../../../ui/frame/tabs.tsx'
 import { SwitchControl } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { StepControls } from '../controls/step.tsx'
-import type { DraftStep } from '../draft/draft.ts'
+import { type DraftStep, plainStep } from '../draft/draft.ts'
 import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
 import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
 import { controlsOfNew, type Issue } from '../draft/steps.ts'
 import { useTextKeys } from '../draft/text-keys.ts'
+import { allSteps } from '../draft/tree.ts'
 import { Preview } from './preview.tsx'
 
 interface StepPanelProps {
@@ -37,14 +39,15 @@ interface StepPanelProps {
 export function StepPanel(props: StepPanelProps) {
   const { workflow, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
-  const saved = workflow.steps.find(({ stepId }) => stepId === step.stepId)
+  const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
   const keys = useTextKeys(workflow)
   const example = useExamplePayload(workflow)
   const variables = useMemo(() => offered({ schema, example, keys }), [schema, example, keys])
   const variablesInLists = useMemo(() => offered({ schema, example, keys, inLists: true }), [schema, example, keys])
-  const place = workflow.steps.findIndex(({ stepId }) => stepId === step.stepId)
-  const before = place === -1 ? workflow.steps : workflow.steps.slice(0, place)
+  const all = allSteps<Pick<DraftStep, 'stepId' | 'type' | 'controlValues'>>(workflow.steps.map(plainStep))
+  const place = all.findIndex(({ stepId }) => stepId === step.stepId)
+  const before = place === -1 ? all : all.slice(0, place)
   const digests = before.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
   const editing: StepEditing = {
     ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
@@ -125,7 +128,7 @@ export function StepPanel(props: StepPanelProps) {
                 <span className="min-w-0 break-words">{message}.</span>
               </p>
             ))}
-            <StepControls controls={saved?.controls ?? controlsOfNew(step)} />
+            <StepControls controls={saved && !isChoice(step) ? saved.controls : controlsOfNew(step)} />
             <StepSettings saved={saved} onChange={onChange} />
           </div>
           <div
@@ -136,17 +139,36 @@ export function StepPanel(props: StepPanelProps) {
           >
             <h2 className="sr-only">Preview</h2>
             <h3 className="sr-only">As delivered</h3>
-            <Preview
-              workflow={workflow}
-              step={step}
-              hasDigest={digests.length > 0 || step.type === 'digest'}
-              data={data}
-            />
+            {isChoice(step) ? (
+              <p className="text-sm text-muted">
+                {step.type === 'branch' ? 'A branch sends nothing itself: its arms do.' : 'An exit sends nothing.'}
+              </p>
+            ) : (
+              <Preview
+                workflow={workflow}
+                step={step}
+                hasDigest={digests.length > 0 || step.type === 'digest'}
+                data={data}
+              />
+            )}
           </div>
         </div>
       </section>
     </StepContext>
   )
+}
+
+/** It chooses where the run goes; there is nothing to show. */
+const isChoice = ({ type }: DraftStep) => type === 'branch' || type === 'exit'
+
+/** As the server has it. A step in an arm is asked for by itself, with its controls and variables. */
+function useSaved(workflow: Workflow, { _id, stepId }: DraftStep): Workflow['steps'][number] | undefined {
+  const own = workflow.steps.find((step) => step.stepId === stepId)
+  const nested = useQuery({
+    ...workflows.step(workflow.workflowId, stepId, workflow.version),
+    enabled: own === undefined && _id !== undefined,
+  })
+  return own ?? nested.data
 }
 
 interface Offered {

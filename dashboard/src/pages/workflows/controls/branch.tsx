@@ -1,0 +1,155 @@
+// The arms of a branch: names, conditions, and whether the run ends behind them. Their steps are edited in the flow.
+import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
+import { Button } from '../../../ui/base/button.tsx'
+import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Input } from '../../../ui/form/input.tsx'
+import { readRoot, writeRoot } from '../draft/condition-model.ts'
+import { issuesAt, useStep } from '../draft/step-context.ts'
+import { type Arm, armsOf } from '../draft/tree.ts'
+import { SwitchControl } from './basic.tsx'
+import { GroupRows } from './condition.tsx'
+
+const mostArms = 10
+const longestName = 64
+
+export function ArmsControl() {
+  const { step, set, readOnly } = useStep()
+  const arms = armsOf(step).flatMap(({ key, arm }) => (key === 'default' ? [] : arm))
+  const otherwise = armsOf(step).find(({ key }) => key === 'default')?.arm
+  const taken = new Set([...arms, ...(otherwise ? [otherwise] : [])].map(({ name }) => name))
+  const put = (index: number, arm: Arm | undefined) =>
+    set({ arms: arms.flatMap((each, place) => (place === index ? (arm ?? []) : each)) })
+  const swap = (index: number, by: 1 | -1) => {
+    const next = [...arms]
+    next.splice(index + by, 0, ...next.splice(index, 1))
+    set({ arms: next })
+  }
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-muted">The first arm whose condition holds is taken, else the default.</p>
+      {arms.map((arm, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an arm is its place
+        <fieldset key={index} className="space-y-3 rounded-surface border p-3">
+          <legend className="sr-only">{`Arm ${index + 1}: ${arm.name}`}</legend>
+          <div className="flex items-end gap-1">
+            <div className="min-w-0 flex-1">
+              <NameField label={`Arm ${index + 1}`} arm={arm} onArm={(next) => put(index, next)} />
+            </div>
+            {!readOnly && (
+              <>
+                <Button
+                  variant="ghost"
+                  size="icon"
+                  hint="Ask it earlier"
+                  disabled={index === 0}
+                  onClick={() => swap(index, -1)}
+                >
+                  <ArrowUp />
+                </Button>
+                <Button
+                  variant="ghost"
+                  size="icon"
+                  hint="Ask it later"
+                  disabled={index === arms.length - 1}
+                  onClick={() => swap(index, 1)}
+                >
+                  <ArrowDown />
+                </Button>
+                <Button
+                  variant="ghost"
+                  size="icon"
+                  hint={arms.length === 1 ? 'A branch has at least one arm' : `Remove ${arm.name} with its steps`}
+                  disabled={arms.length === 1}
+                  onClick={() => put(index, undefined)}
+                >
+                  <Trash2 />
+                </Button>
+              </>
+            )}
+          </div>
+          <Condition index={index} arm={arm} onArm={(next) => put(index, next)} />
+          <End path={`arms.${index}.end`} arm={arm} onArm={(next) => put(index, next)} />
+        </fieldset>
+      ))}
+      {!readOnly && (
+        <Button
+          size="sm"
+          icon={<Plus />}
+          disabled={arms.length >= mostArms}
+          {...(arms.length >= mostArms ? { hint: `A branch has up to ${mostArms} arms` } : {})}
+          onClick={() => set({ arms: [...arms, { name: freeName(taken), steps: [] }] })}
+        >
+          Add an arm
+        </Button>
+      )}
+      {otherwise ? (
+        <fieldset className="space-y-3 rounded-surface border border-dashed border-line-strong p-3">
+          <legend className="sr-only">Default</legend>
+          <NameField label="Default" arm={otherwise} onArm={(next) => set({ default: next })} />
+          <End path="default.end" arm={otherwise} onArm={(next) => set({ default: next })} />
+        </fieldset>
+      ) : (
+        !readOnly && (
+          <Button size="sm" icon={<Plus />} onClick={() => set({ default: { name: freeName(taken), steps: [] } })}>
+            Add a default
+          </Button>
+        )
+      )}
+    </div>
+  )
+}
+
+interface ArmFieldProps {
+  arm: Arm
+  onArm: (arm: Arm) => void
+}
+
+function NameField({ label, arm, onArm }: ArmFieldProps & { label: string }) {
+  const { readOnly } = useStep()
+  return (
+    <FieldFrame label={label}>
+      {(control) => (
+        <Input
+          {...control}
+          dir="auto"
+          maxLength={longestName}
+          disabled={readOnly}
+          value={arm.name}
+          onValue={(name) => onArm({ ...arm, name })}
+        />
+      )}
+    </FieldFrame>
+  )
+}
+
+function Condition({ index, arm, onArm }: ArmFieldProps & { index: number }) {
+  const { issues } = useStep()
+  return (
+    <GroupRows
+      group={readRoot(arm.condition)}
+      path=""
+      depth={0}
+      issues={issuesAt(issues, `arms.${index}.condition`)}
+      holdsAt={() => undefined}
+      onChange={(group) => {
+        const { condition: _, ...rest } = arm
+        const condition = writeRoot(group)
+        onArm(condition === undefined ? rest : { ...rest, condition })
+      }}
+    />
+  )
+}
+
+const End = ({ path, arm, onArm }: ArmFieldProps & { path: string }) => (
+  <SwitchControl
+    path={path}
+    label="End the run behind it"
+    hint="Otherwise the run goes on below the branch."
+    value={arm.end}
+    onValue={(end) => onArm({ ...arm, end })}
+  />
+)
+
+function freeName(taken: ReadonlySet<string>): string {
+  for (let number = taken.size + 1; ; number += 1) if (!taken.has(`Arm ${number}`)) return `Arm ${number}`
+}

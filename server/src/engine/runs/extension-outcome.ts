@@ -1,0 +1,25 @@
+// What records tell of a step of an extension kind, and of a step in an arm.
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { isExtension } from '../../steps/contract/kind.ts'
+import { placeOf, type StepPath } from '../../steps/contract/tree.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+
+interface Job {
+  type: string
+  status: string
+  output?: Record<string, unknown> | null | undefined
+  delivery?: Record<string, unknown> | null | undefined
+}
+
+/** What later steps read, and of a branch also what became of its arms. Nothing before its turn. */
+export function outcomeOf({ type, status, output, delivery }: Job): { outcome?: Record<string, unknown> } {
+  if (!isExtension(type) || status === 'pending') return {}
+  const { arms } = delivery ?? {}
+  return { outcome: { ...(output ?? stepKinds[type].emptyResult), ...(Array.isArray(arms) ? { arms } : {}) } }
+}
+
+/** Which arms led to the step, if any. */
+export function armsTo(steps: readonly WorkflowStep[], stepRowId: string): { path?: StepPath } {
+  const { path = [] } = placeOf(steps, stepRowId) ?? {}
+  return path.length > 0 ? { path } : {}
+}
