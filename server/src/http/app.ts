@@ -6,6 +6,7 @@ import formbody from '@fastify/formbody'
 import serializerOf from 'fast-json-stringify'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { isOutage, isTransient, isUnstorable } from '../db/core/database.ts'
+import { EnvironmentGone } from '../engine/core/held-clocks.ts'
 import { fail, RequestError } from '../errors.ts'
 import { registerAudit } from './edge/audit.ts'
 import { ApiKeys } from './edge/auth.ts'
@@ -278,6 +279,8 @@ const isBare = ({ code }: RequestError) =>
 
 function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
+  // Deleted since its key was checked.
+  if (error instanceof EnvironmentGone) return fail('api_key_not_found', undefined, { cause: error })
   // The client hung up while sending its body. That fails with ECONNRESET, as an unreachable database does.
   if (!request.raw.complete && request.raw.destroyed) return fail('malformed_request', undefined, { cause: error })
   if (isTransient(error)) {

@@ -665,11 +665,15 @@ export const lockClock = statement(
 export const setClock = statement('set_clock', 'UPDATE environments SET clock_now = $2 WHERE id = $1')
 /**
  * What an environment's clock shows, and what is to be done by then, first what began first. Calls are before all. With each the
- * subscriber it is about, and whether a fault or a failing integration makes calls depend on each other.
+ * subscriber it is about, whether its run will wait again, and whether a fault or a failing integration makes calls depend on
+ * each other.
  */
 export const findHeldWork = statement(
   'find_held_work',
   `SELECT e.clock_now, t.subject_id, t.position, t.kind, n.subscriber_row_id,
+     t.kind = 'step' AND EXISTS (
+       SELECT FROM jobs j WHERE j.environment_id = e.id AND j.notification_id = t.subject_id AND j.status = 'pending'
+         AND j.type IN ('delay', 'digest')) AS waits_again,
      EXISTS (SELECT FROM sandbox_faults f WHERE f.environment_id = e.id)
        OR EXISTS (SELECT FROM held_circuits c WHERE c.environment_id = e.id) AS is_rough
    FROM environments e LEFT JOIN LATERAL (

@@ -34,6 +34,8 @@ interface PieceRow {
   position: number
   kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call'
   subscriber_row_id: string | null
+  /** Of a wait: whether another may follow, whose place in the order then depends on what it causes. */
+  waits_again: boolean
   /** Whether calls depend on each other. */
   is_rough: boolean
 }
@@ -226,10 +228,11 @@ async function take(transaction: Transaction, environmentId: string, pieces: Pie
  */
 function together(pieces: Piece[]): Piece[] {
   const [first] = pieces
-  if (!first || first.is_rough || (first.kind !== 'step' && first.kind !== 'call')) return pieces.slice(0, 1)
+  const isAlone = !first || first.is_rough || first.waits_again
+  if (isAlone || (first.kind !== 'step' && first.kind !== 'call')) return pieces.slice(0, 1)
   const subscribers = new Set<string | null>()
-  const end = pieces.findIndex(({ kind, subscriber_row_id: subscriber }) => {
-    const isApart = kind !== first.kind || subscriber === null || subscribers.has(subscriber)
+  const end = pieces.findIndex(({ kind, subscriber_row_id: subscriber, waits_again }) => {
+    const isApart = kind !== first.kind || subscriber === null || subscribers.has(subscriber) || waits_again
     subscribers.add(subscriber)
     return isApart
   })

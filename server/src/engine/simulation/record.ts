@@ -34,6 +34,8 @@ interface Wait {
 interface StepRecord {
   beganAt: Date | null
   endedAt: Date | null
+  /** The status it ended with: an event that a digest has taken can be canceled later. */
+  endedAs: JobState['status'] | null
   windowId: string | null
   waits: Wait[]
   isWaiting: boolean
@@ -141,7 +143,7 @@ export class PlayRecord {
     const known = steps.get(position)
     if (known) return known
     const made: StepRecord = {
-      ...{ beganAt: null, endedAt: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
+      ...{ beganAt: null, endedAt: null, endedAs: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
       ...{ attempts: [], messageIds: [] },
     }
     steps.set(position, made)
@@ -181,12 +183,12 @@ export class PlayRecord {
       const timer = run.effects.timers.find(({ position }) => position === job.position)
       if (step.isWaiting && (timer || isEnded(job) || job.status === 'running')) this.endWait(run, job, now)
       if (timer) this.#beginWait(run, job, step, timer.dueAt, now)
-      if (isEnded(job) && step.endedAt === null) {
+      if (isEnded(job) && step.endedAs !== job.status) {
         this.countStep()
-        step.endedAt = now
+        Object.assign(step, { endedAt: now, endedAs: job.status })
         this.note({ ...about(job), kind: 'step_ended' })
       }
-      if (!isEnded(job)) step.endedAt = null
+      if (!isEnded(job)) Object.assign(step, { endedAt: null, endedAs: null })
     }
     if (run.status === 'processing') record.endedAt = null
     else if (record.endedAt === null) {

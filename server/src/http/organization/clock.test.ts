@@ -359,4 +359,6 @@ test('deleting the environment ends an advance', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect((await server.wideApi.delete(`/v1/environments/${api.environmentId}`)).status).toBe(200)
   expect([200, 401]).toContain((await moving).status)
+  const late = await api.post('/v1/events/trigger', { name: 'news', to: ada })
+  expect(late).toMatchObject({ status: 401 })
 })

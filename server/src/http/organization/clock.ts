@@ -1,6 +1,5 @@
 // The clock of an environment for tests: it stands still until somebody moves it. See docs/testing.md.
 import { Type } from 'typebox'
-import { EnvironmentGone } from '../../engine/core/held-clocks.ts'
 import { ClockRefused, type Target } from '../../engine/runs/clock.ts'
 import { durationMs, MomentInvalid, momentIn } from '../../engine/simulation/moments.ts'
 import { fail, type RequestError } from '../../errors.ts'
@@ -142,7 +141,6 @@ function read(name: string, reading: () => number): number {
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof EnvironmentGone) throw fail('api_key_not_found')
   throw error instanceof ClockRefused ? refusalOf(error) : error
 }
 
