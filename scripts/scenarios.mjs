@@ -1,13 +1,17 @@
 // Plays scenario files: `npm run scenarios -- path/…`. Against BELFRY_URL with BELFRY_API_KEY, or against a service of its own in
-// a folder that goes away. `--only <text>` chooses by name, `--junit <file>` writes a report.
+// a folder that goes away. `--live` lives through them in an environment whose clock is held, `--only <text>` chooses by name,
+// `--junit <file>` writes a report.
 import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { rolldown } from 'rolldown'
 import { parseAllDocuments } from 'yaml'
+import { live, NotLivable } from './live.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const suffix = '.scenario.yaml'
@@ -15,7 +19,7 @@ const suffix = '.scenario.yaml'
 /**
  * @typedef {{ file: string, name: string, body: Record<string, unknown> }} Scenario
  * @typedef {{ index: number, holds: boolean, text: string, nearest: unknown }} Expectation
- * @typedef {Scenario & { problem?: string, failed: Expectation[] }} Played
+ * @typedef {Scenario & { problem?: string, skipped?: string, failed: Expectation[] }} Played
  * @typedef {{ message?: string, expectations?: Expectation[] }} Answer
  * @typedef {{ url: string, key: string, stop: () => Promise<void> }} Service
  */
@@ -71,8 +75,48 @@ async function play(/** @type {Service} */ { url, key }, /** @type {Scenario} */
   return { ...scenario, failed: (told.expectations ?? []).filter(({ holds }) => !holds) }
 }
 
+/** Lives through it instead. @returns {Promise<Played>} */
+async function liveThrough(
+  /** @type {Service} */ service,
+  /** @type {Scenario} */ scenario,
+  /** @type {Rules} */ rules,
+) {
+  const { expect = [], startAt = new Date().toISOString() } = /** @type {Record<string, any>} */ (scenario.body)
+  try {
+    const begins = rules.momentMs(String(startAt))
+    rules.checkExpectations(expect, begins)
+    const lived = await live(service, { ...scenario.body, startAt }, rules)
+    return { ...scenario, failed: rules.expectations(expect, lived, begins).expectations.filter(({ holds }) => !holds) }
+  } catch (error) {
+    if (error instanceof NotLivable) return { ...scenario, failed: [], skipped: error.message }
+    return { ...scenario, failed: [], problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/**
+ * @typedef {{
+ *   momentMs: (text: string, startAt?: number) => number,
+ *   checkExpectations: (expect: object[], startAt: number) => void,
+ *   expectations: (expect: object[], lived: object, startAt: number) => { expectations: Expectation[] },
+ * }} Rules
+ */
+
+/** What the service itself knows about moments and expectations. @returns {Promise<Rules>} */
+async function rulesOfService() {
+  const folder = path.join(root, 'server', 'src', 'engine', 'simulation')
+  const parts = await Promise.all(
+    ['moments.ts', 'expectations.ts'].map(async (file) => {
+      const bundle = await rolldown({ input: path.join(folder, file), platform: 'node' })
+      const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
+      return import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`)
+    }),
+  )
+  return Object.assign({}, ...parts)
+}
+
 /** The lines of one that was played. @returns {string[]} */
-export function linesOf(/** @type {Played} */ { file, name, problem, failed, body }) {
+export function linesOf(/** @type {Played} */ { file, name, problem, skipped, failed, body }) {
+  if (skipped !== undefined) return [`skipped ${file} › ${name}: ${skipped}`]
   if (problem === undefined && failed.length === 0) return [`ok ${file} › ${name}`]
   const expected = /** @type {unknown[]} */ (body.expect ?? [])
   return [
@@ -93,6 +137,7 @@ export function junitOf(/** @type {Played[]} */ played) {
   const cases = played.map((each) => {
     const [, ...lines] = linesOf(each)
     const named = `  <testcase classname="${escaped(each.file)}" name="${escaped(each.name)}"`
+    if (each.skipped !== undefined) return `${named}><skipped message="${escaped(each.skipped)}"/></testcase>`
     if (lines.length === 0) return `${named}/>`
     return `${named}><failure message="${escaped(lines[0]?.trim() ?? '')}">${escaped(lines.join('\n'))}</failure></testcase>`
   })
@@ -107,14 +152,50 @@ export function junitOf(/** @type {Played[]} */ played) {
 }
 
 /** @returns {Promise<Service>} */
-async function serviceOf() {
+async function serviceOf(/** @type {{ isLive: boolean }} */ { isLive }) {
   const { BELFRY_URL: url, BELFRY_API_KEY: key } = process.env
   if (url && key) return { url, key, stop: async () => undefined }
   if (url || key) throw new Unplayable('BELFRY_URL and BELFRY_API_KEY belong together; give both or neither')
-  return ownService()
+  const own = await ownService()
+  if (!isLive) return own
+  try {
+    return { ...own, key: await organizationKey(own.url, own.told) }
+  } catch (error) {
+    await own.stop()
+    throw error
+  }
 }
 
-/** @returns {Promise<Service>} */
+/** A key that may make environments, from the owner of a new service. @returns {Promise<string>} */
+async function organizationKey(/** @type {string} */ url, /** @type {string} */ told) {
+  const token = /\/setup[#?](?:token=)?([\w-]+)/.exec(told)?.[1]
+  const post = (
+    /** @type {string} */ place,
+    /** @type {object} */ body,
+    /** @type {Record<string, string>} */ headers = {},
+  ) =>
+    fetch(url + place, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  const owner = { name: 'Owner', email: 'owner@example.com', password: `${randomUUID()} Aa1` }
+  const session = await post('/v1/auth/set-up', { token, ...owner })
+  const cookie = session.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ')
+  const environments = await fetch(`${url}/v1/environments`, { headers: { cookie } })
+  const [{ _id = '' } = {}] = /** @type {Array<{ _id?: string }>} */ (await environments.json())
+  const given = { name: 'Scenarios', scopes: ['administer'], isOrganizationWide: true }
+  const made = await post('/v2/api-keys', given, { cookie, 'belfry-environment': _id })
+  const { key } = /** @type {{ key?: string }} */ (await made.json())
+  if (key === undefined)
+    throw new Unplayable(`No key for environments could be made: ${session.status}, ${made.status}`)
+  return key
+}
+
+/** @returns {Promise<Service & { told: string }>} */
 async function ownService() {
   const built = spawnSync(process.execPath, [path.join(root, 'scripts', 'setup.mjs'), 'start'], { encoding: 'utf8' })
   if (built.status !== 0) throw new Unplayable(`The service could not be built:\n${built.stdout}${built.stderr}`)
@@ -139,7 +220,7 @@ async function ownService() {
   const file = /^ {4}(\/\S+first-start\.txt)$/m.exec(output)?.[1]
   const told = output + (file === undefined ? '' : readFileSync(file, 'utf8'))
   const key = /^ {4}Development +(\S+)$/m.exec(told)?.[1]
-  if (key !== undefined) return { url: `http://127.0.0.1:${port}`, key, stop }
+  if (key !== undefined) return { url: `http://127.0.0.1:${port}`, key, stop, told }
   await stop()
   throw new Unplayable('The service told no key.')
 }
@@ -165,7 +246,7 @@ function sayingOf(/** @type {unknown} */ error) {
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: 'string' }, junit: { type: 'string' } },
+    options: { only: { type: 'string' }, junit: { type: 'string' }, live: { type: 'boolean', default: false } },
   })
   const places = positionals.length > 0 ? positionals : ['.']
   const scenarios = places
@@ -173,12 +254,13 @@ async function main() {
     .flatMap(scenariosIn)
     .filter(({ name }) => values.only === undefined || name.includes(values.only))
   if (scenarios.length === 0) throw new Unplayable(`No scenario was found in ${places.join(', ')}`)
-  const service = await serviceOf()
+  const rules = values.live ? await rulesOfService() : undefined
+  const service = await serviceOf({ isLive: values.live })
   /** @type {Played[]} */
   const played = []
   try {
     for (const scenario of scenarios) {
-      const one = await play(service, scenario)
+      const one = await (rules ? liveThrough(service, scenario, rules) : play(service, scenario))
       played.push(one)
       process.stdout.write(`${linesOf(one).join('\n')}\n`)
     }
@@ -186,7 +268,9 @@ async function main() {
     await service.stop()
   }
   const failed = played.filter((each) => linesOf(each).length > 1).length
-  process.stdout.write(`${played.length - failed} passed, ${failed} failed\n`)
+  const skipped = played.filter((each) => each.skipped !== undefined).length
+  const more = skipped === 0 ? '' : `, ${skipped} skipped`
+  process.stdout.write(`${played.length - failed - skipped} passed, ${failed} failed${more}\n`)
   if (values.junit !== undefined) writeFileSync(values.junit, junitOf(played))
   return played.some(({ problem }) => problem !== undefined) ? 2 : failed === 0 ? 0 : 1
 }

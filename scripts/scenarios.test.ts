@@ -48,8 +48,11 @@ test('what was expected and what was found stand line under line, also in the re
     '    expected {"message":{"subject":"x"}}',
     '    found    {"subject":"y"}',
   ])
-  const report = junitOf([passed, failed])
-  expect(report).toContain('<testsuite name="scenarios" tests="2" failures="1">')
+  const skipped = { ...scenario, failed: [], skipped: 'it names integrations' }
+  expect(linesOf(skipped)).toEqual(['skipped a.scenario.yaml › a <b>: it names integrations'])
+  const report = junitOf([passed, failed, skipped])
+  expect(report).toContain('<testsuite name="scenarios" tests="3" failures="1">')
+  expect(report).toContain('<skipped message="it names integrations"/>')
   expect(report).toContain('name="a &#60;b&#62;"/>')
   expect(report).toContain('<failure message="none was found">')
 })

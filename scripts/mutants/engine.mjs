@@ -307,6 +307,20 @@ export const engine = {
       to: '',
     },
   ],
+  'server/src/engine/runs/clock.ts': [
+    {
+      tests: ['server/src/http/organization/clock.test.ts'],
+      breaks: 'an advance passes waits by',
+      from: 'const at = isWait ? next.due_at : to',
+      to: 'const at = to',
+    },
+    {
+      tests: ['server/src/http/organization/clock.test.ts'],
+      breaks: 'a clock is set back after triggers were taken',
+      from: "throw new ClockRefused({ code: 'clock_started' })",
+      to: 'undefined',
+    },
+  ],
   'server/src/engine/simulation/play.ts': [
     {
       tests: ['server/src/http/simulate/simulations.test.ts'],

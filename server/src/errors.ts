@@ -809,6 +809,39 @@ export const errorTable = {
     status: 400,
     message: (p: { limit: number }) => `Organization cannot have more than ${p.limit} environments`,
   },
+  too_many_held_environments: {
+    status: 400,
+    message: (p: { limit: number }) => `Organization cannot have more than ${p.limit} environments with a held clock`,
+  },
+  clock_not_held: {
+    status: 409,
+    message: says('The clock of this environment is not held; make an environment with a clock to move it'),
+  },
+  clock_moving: {
+    status: 409,
+    message: (p: { to: string }) => `The clock is being advanced to ${p.to}. Please retry.`,
+  },
+  clock_started: {
+    status: 409,
+    message: says('Triggers have been taken since; advance the clock, or make another environment'),
+  },
+  clock_backwards: {
+    status: 422,
+    message: (p: { now: string }) => `The clock stands at ${p.now} and does not go back`,
+  },
+  clock_out_of_range: {
+    status: 422,
+    message: says('The clock goes from 2000 to 2100, and at most 366 days at once'),
+  },
+  clock_fixed: {
+    status: 422,
+    message: says("Whether an environment's clock is held is decided when it is made"),
+  },
+  clock_sandbox_only: {
+    status: 422,
+    message: (p: { providerId: string }) =>
+      `An environment whose clock is held sends to the sandbox only, not through ${p.providerId}`,
+  },
   parent_environment_not_found: {
     status: 400,
     message: (p: { parentId: string }) => `Parent environment ${p.parentId} not found in this organization`,

@@ -35,6 +35,8 @@ import { startTracing, type Tracing } from './tracing.ts'
 const lookupConnections = 3
 /** For a worker behind a pooler: two connections listen for jobs, the others lease and complete them. */
 const queueConnections = 6
+/** For advances of held clocks, each of which has one, and for requests where a clock is held. */
+const [advanceConnections, actConnections] = [10, 4]
 const jobsAtOnce = 10
 /**
  * Delivery jobs mostly wait for providers, so they have workers of their own: a provider that hangs must not delay new
@@ -136,9 +138,16 @@ export async function startService(
     const { dedupDays, storeContent, mailName, publicUrl } = config
     const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
     parts.add(closeLookups)
+    // Opened when somebody moves the clock of an environment for tests.
+    const sessionUrl = config.sessionDatabaseUrl ?? databaseUrl
+    const advances = openDatabase(sessionUrl, { connections: advanceConnections, onError })
+    parts.add(advances.close)
+    const acts = openDatabase(databaseUrl, { connections: actConnections, onError })
+    parts.add(acts.close)
     const metrics = new Metrics({ ...database, clock })
     const engine = new Engine({
       ...database,
+      sessions: advances.pool,
       ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, mailName, publicUrl, tracing },
       meter: metrics.engine,
       // Where separate workers run the jobs, accepting a trigger should do as little as possible.
@@ -161,11 +170,11 @@ export async function startService(
         log.warn({ err: error }, 'could not create partitions; the daily chore will try again'),
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
-      const { deliver, ...others } = tasks
+      const { deliver, held_work, ...others } = tasks
       parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
       for (const [taskList, concurrency, more] of [
         [others, jobsAtOnce, { schedule }],
-        [{ deliver }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
+        [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const) {
         workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log, bell: engine.bell }))
       }
@@ -173,6 +182,7 @@ export async function startService(
 
     const app = await buildApp({
       ...database,
+      acts: acts.pool,
       config,
       clock,
       secrets,

@@ -2,8 +2,12 @@
 // organization, and its requests are sent in order: later ones may use what earlier ones created. The answer must be a
 // success, or match the ```json block right after the request, which may omit members and asks for an error by `statusCode`.
 // Before each request all queued work is done, and `sleep` moves the clock.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { Api, useServer } from './server.ts'
 
@@ -41,6 +45,21 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
       status,
       ...(expected === undefined ? {} : { body: expected }),
     })
+  }
+})
+
+test('the test of docs/testing.md passes', async () => {
+  const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync(`${root}docs/testing.md`, 'utf8')) ?? []
+  expect(code).toContain('node:test')
+  const folder = mkdtempSync(path.join(tmpdir(), 'belfry-docs-'))
+  const file = path.join(folder, 'reminder.test.mjs')
+  writeFileSync(file, code)
+  const env = { ...process.env, BELFRY_URL: server.url, BELFRY_ORGANIZATION_KEY: server.wideApi.key }
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap', file], { env })
+    expect(stdout).toContain('# pass 1')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })
 

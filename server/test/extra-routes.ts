@@ -27,6 +27,7 @@ export async function serveWith(
   const engine = new Engine({
     ...database,
     lookups: database.db,
+    sessions: database.pool,
     clock,
     log,
     secrets,
@@ -40,6 +41,7 @@ export async function serveWith(
   })
   const app = await buildApp({
     ...database,
+    acts: database.pool,
     config: { ...readConfig({}).config, role: 'api', ...config },
     ...{ clock, secrets, changes, queue, engine, http, brand, log },
     metrics: new Metrics({ ...database, clock }),

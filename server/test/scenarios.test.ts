@@ -1,20 +1,31 @@
-// Plays every scenario of the documentation.
+// Plays every scenario of the documentation: simulated, and lived through in an environment whose clock is held.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { live, NotLivable } from '../../scripts/live.mjs'
+import { expectations } from '../src/engine/simulation/expectations.ts'
+import { momentMs } from '../src/engine/simulation/moments.ts'
 import { useServer } from './server.ts'
 
 const server = useServer()
 const folder = new URL('../../docs/scenarios/', import.meta.url)
 
+interface Scenario {
+  startAt: string
+  expect: Array<Record<string, unknown>>
+}
+
 const scenarios = readdirSync(folder)
   .filter((file) => file.endsWith('.scenario.yaml'))
   .flatMap((file) =>
     [...parseAllDocuments(readFileSync(new URL(file, folder), 'utf8'))].map((document) => {
-      const { name, ...body } = document.toJS() as { name: string }
-      return { file, name, body }
+      const { name, ...body } = document.toJS() as { name: string } & Scenario
+      return { file, name, body: body as Scenario }
     }),
   )
+
+/** They need other providers than the sandbox. */
+const onlySimulated = ['failover.scenario.yaml']
 
 test('there is a scenario for everything that takes days', () => {
   expect([...new Set(scenarios.map(({ file }) => file.split('.')[0]))]).toEqual([
@@ -38,4 +49,37 @@ test.each(scenarios)('$file › $name', async ({ body }) => {
   expect(answer.status, answer.text.slice(0, 1_000)).toBe(200)
   expect(answer.body.expectations.filter(({ holds }: { holds: boolean }) => !holds)).toEqual([])
   expect(answer.body.passed).toBe(true)
+})
+
+test('a stored workflow is lived through as it is, with its layout', async () => {
+  const { api } = server
+  const layout = { name: 'Frame', layoutId: 'frame' }
+  expect((await api.post('/v2/layouts', layout)).status).toBe(201)
+  const body = '<html><body>In a frame: {{content}}</body></html>'
+  const framed = await api.put('/v2/layouts/frame', {
+    name: 'Frame',
+    controlValues: { email: { body, editorType: 'html' } },
+  })
+  expect(framed, framed.text).toMatchObject({ status: 200 })
+  const mail = { subject: 'Hello', body: 'Hello', layoutId: 'frame' }
+  const steps = [{ name: 'Mail', stepId: 'mail', type: 'email', controlValues: mail }]
+  const made = await api.post('/v2/workflows', { name: 'Framed', workflowId: 'framed', active: true, steps })
+  expect(made, made.text).toMatchObject({ status: 201 })
+  const lived = await live(
+    { url: server.url, key: server.wideApi.key },
+    {
+      ...{ workflow: { workflowId: 'framed' }, startAt: '2026-05-01T10:00:00Z' },
+      subscribers: [{ subscriberId: 'ada', email: 'ada@example.com' }],
+      inputs: [{ at: '+0s', type: 'trigger', to: 'ada' }],
+    },
+    { momentMs },
+  )
+  expect(lived.messages).toMatchObject([{ status: 'sent', html: expect.stringContaining('In a frame') }])
+})
+
+test.each(scenarios)('$file › $name, lived through', async ({ file, body }) => {
+  const living = live({ url: server.url, key: server.wideApi.key }, { ...body }, { momentMs })
+  if (onlySimulated.includes(file)) return expect(living).rejects.toThrow(NotLivable)
+  const told = expectations(body.expect, await living, momentMs(body.startAt))
+  expect(told.expectations.filter(({ holds }) => !holds)).toEqual([])
 })

@@ -25,6 +25,7 @@ const engine = {
 const surroundings = { ...database, clock }
 const app = await buildApp({
   ...database,
+  acts: database.pool,
   config: { ...readConfig({}).config, role: 'api' },
   ...{ clock, changes, engine },
   secrets: new Secrets(secretKey),

@@ -7704,6 +7704,12 @@ export interface Operations {
       color: string
       /** Accepted from older clients and ignored */
       parentId?: string | undefined
+      /** Makes an environment for tests: its clock stands still until it is advanced */
+      clock?: {
+        /** Without it, the real time */
+        now?: string | undefined
+        seed?: number | undefined
+      } | undefined
     }
     answer: {
       _id: string
@@ -7728,6 +7734,12 @@ export interface Operations {
       bridge: {
         url?: string | undefined
       }
+      /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+      clock?: {
+        held: true
+        now: string
+        seed: number
+      } | undefined
       createdAt: string
       updatedAt: string
     }
@@ -7757,6 +7769,12 @@ export interface Operations {
       bridge: {
         url?: string | undefined
       }
+      /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+      clock?: {
+        held: true
+        now: string
+        seed: number
+      } | undefined
       createdAt: string
       updatedAt: string
     }>
@@ -7786,6 +7804,12 @@ export interface Operations {
       bridge: {
         url?: string | undefined
       }
+      /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+      clock?: {
+        held: true
+        now: string
+        seed: number
+      } | undefined
       createdAt: string
       updatedAt: string
     }
@@ -7806,6 +7830,8 @@ export interface Operations {
       bridge?: {
         url?: string | undefined
       } | undefined
+      /** Refused: it is decided when an environment is made */
+      clock?: unknown | undefined
     }
     answer: {
       _id: string
@@ -7830,6 +7856,12 @@ export interface Operations {
       bridge: {
         url?: string | undefined
       }
+      /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+      clock?: {
+        held: true
+        now: string
+        seed: number
+      } | undefined
       createdAt: string
       updatedAt: string
     }
@@ -7884,6 +7916,84 @@ export interface Operations {
     answer: Array<{
       name: string
     }>
+  }
+  /** Retrieve the environment's clock */
+  'GET /v1/clock': {
+    answer: {
+      held: boolean
+      now: string
+      /** Decides the random part of waits before another attempt */
+      seed?: number | undefined
+      waiting?: {
+        count: number
+        /** When the next wait ends */
+        next: string | null
+      } | undefined
+      /** Null while it stands still */
+      advancingTo?: string | null | undefined
+    }
+  }
+  /** Set a held clock, forwards or back */
+  'PUT /v1/clock': {
+    body: {
+      /** ISO 8601, or `2026-03-29T02:30[Europe/Berlin]` */
+      now: string
+    }
+    answer: {
+      held: boolean
+      now: string
+      /** Decides the random part of waits before another attempt */
+      seed?: number | undefined
+      waiting?: {
+        count: number
+        /** When the next wait ends */
+        next: string | null
+      } | undefined
+      /** Null while it stands still */
+      advancingTo?: string | null | undefined
+    }
+  }
+  /** Advance a held clock */
+  'POST /v1/clock/advance': {
+    body: {
+      /** A duration: `30d`, `1h30m`, `90s`, `250ms` */
+      by?: string | undefined
+      /** A moment, or `next`: the next wait that ends */
+      to?: string | undefined
+    }
+    answer: {
+      from: string
+      now: string
+      /** False after a minute of work; the same `to` goes on */
+      reached: boolean
+      /** How many times it stopped for waits that ended */
+      moments: number
+      waitsEnded: number
+      runsEnded: number
+      /** Calls to providers */
+      attempts: number
+      /** Those sent, by channel */
+      messages: Record<string, number>
+      /** Steps, by reason */
+      reasons: Record<string, number>
+      /** Whether more steps ended than `events` has */
+      hasMore: boolean
+      waiting: {
+        count: number
+        /** When the next wait ends */
+        next: string | null
+      }
+      /** The first 1,000 steps that ended, in order */
+      events: Array<{
+        at: string
+        transactionId: string
+        subscriberId: string
+        workflowId: string
+        stepId: string
+        status: string
+        reason: string | null
+      }>
+    }
   }
   /** Compare the workflows and layouts of two environments */
   'POST /v2/environments/{targetEnvironmentId}/diff': {

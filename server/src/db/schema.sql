@@ -283,6 +283,10 @@ CREATE TABLE environments (
   is_open_to_automation boolean DEFAULT false NOT NULL,
   consent jsonb,
   definition_edits text DEFAULT 'warn'::text NOT NULL,
+  clock_now timestamp(3) with time zone,
+  clock_seed integer,
+  clock_target timestamp(3) with time zone,
+  CONSTRAINT environments_clock_check CHECK (((clock_now IS NULL) = (clock_seed IS NULL))),
   CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -291,7 +295,7 @@ CREATE TABLE environments (
   CONSTRAINT environments_identifier_key UNIQUE (identifier)
 );
 CREATE UNIQUE INDEX environments_name ON public.environments USING btree (organization_id, lower(name));
-CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('id');
+CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((NOT (old.clock_now IS DISTINCT FROM new.clock_now)) AND (NOT (old.clock_target IS DISTINCT FROM new.clock_target)))) EXECUTE FUNCTION count_environment_change('id');
 
 CREATE TABLE erasures (
   environment_id text COLLATE "C" NOT NULL,
@@ -346,6 +350,16 @@ CREATE TABLE events_default (
   trace text COLLATE "C",
   CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF events DEFAULT;
+
+CREATE TABLE held_circuits (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  host text COLLATE "C" NOT NULL,
+  failures integer NOT NULL,
+  openings integer NOT NULL,
+  open_until timestamp(3) with time zone,
+  CONSTRAINT held_circuits_pkey PRIMARY KEY (environment_id, integration_id, host)
+);
 
 CREATE TABLE idempotency_keys (
   environment_id text COLLATE "C" NOT NULL,
@@ -1009,11 +1023,13 @@ CREATE TABLE timers (
   position smallint NOT NULL,
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text]))),
+  held bigint,
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
-CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at);
-CREATE INDEX timers_due ON public.timers USING btree (due_at);
+CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
+CREATE INDEX timers_due ON public.timers USING btree (due_at) WHERE (held IS NULL);
+CREATE INDEX timers_held ON public.timers USING btree (environment_id, due_at, held) WHERE (held IS NOT NULL);
 
 CREATE TABLE topic_subscriptions (
   environment_id text COLLATE "C" NOT NULL,

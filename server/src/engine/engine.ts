@@ -27,9 +27,11 @@ import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
+import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
+import { HeldWork } from './runs/held-work.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -41,6 +43,8 @@ import type { TriggerRequest, TriggerResult } from './runs/trigger-request.ts'
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** A pool of its own for cache lookups: they also happen inside transactions, which may hold every other connection. */
   lookups: Db
+  /** For locks that last longer than a transaction: connections that no pooler shares. */
+  sessions: Database['pool']
   clock: { now(): Date }
   log: EngineParts['log']
   secrets: Secrets
@@ -63,9 +67,12 @@ export class Engine {
   readonly hands: Hands
   /** Tells workers of new jobs. */
   readonly bell: Bell
+  /** Of environments for tests. */
+  readonly clocks: Clocks
   readonly #parts: EngineParts
   readonly #triggers: Triggers
   readonly #deliveries: Deliveries
+  readonly #heldWork: HeldWork
   readonly #delivery: Delivery
   readonly #webhooks: Webhooks
   readonly #replies: Replies
@@ -115,6 +122,12 @@ export class Engine {
         publicUrl: surroundings.publicUrl,
       },
     })
+    const { sessions } = surroundings
+    this.#heldWork = new HeldWork({
+      ...{ ...this.#parts, sessions, deliveries: this.#deliveries, delivery: this.#delivery },
+      gateAt: (held) => new Gate({ pool, clock: held, log }),
+    })
+    this.clocks = new Clocks({ pool, sessions, work: this.#heldWork })
   }
 
   /** Resolves once the trigger is committed. */
@@ -185,6 +198,8 @@ export class Engine {
         )
       },
       fan_out: (payload) => fanOut(this.#parts, payload as WalkKey),
+      held_work: (payload, { abortSignal }) =>
+        this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {
         const { calls } = payload as { calls: Array<[string, string, number]> }
         await this.#deliveries.deliver(

@@ -13,6 +13,7 @@ import { parseBody, parseForm, refuseUnstorableUrl } from './edge/body.ts'
 import { networkOf } from './edge/caller-network.ts'
 import { Deadline } from './edge/deadline.ts'
 import { health } from './edge/health.ts'
+import { HeldRequests } from './edge/held-clock.ts'
 import { Idempotency } from './edge/idempotency.ts'
 import { announcedBytes, type Held, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
@@ -87,6 +88,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   watchDelay(app, overload)
   const deadline = new Deadline(app, config.answerSeconds)
   const idempotency = new Idempotency(app, services)
+  const heldRequests = new HeldRequests(app, services)
   // One hook for each stage of a request: each costs something even where it has nothing to do. None has a promise where there is
   // nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => {
@@ -161,8 +163,11 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     request.waitsSince = performance.now()
     // Treat a missing body as an empty one, so that the answer names the missing members.
     if (request.body === undefined && request.rules.takesBody) request.body = {}
-    if (request.headers['idempotency-key'] === undefined) return done()
-    return idempotency.take(request, reply)
+    const held = heldRequests.environmentOf(request)
+    const hasKey = request.headers['idempotency-key'] !== undefined
+    if (held === undefined && !hasKey) return done()
+    if (held === undefined) return idempotency.take(request, reply)
+    return heldRequests.enter(request, reply, held).then(() => (hasKey ? idempotency.take(request, reply) : undefined))
   })
   app.addHook('onSend', idempotency.keep)
   app.addHook('onClose', apiKeys.writeUses)

@@ -37,6 +37,7 @@ import { sandbox } from './integrations/sandbox.ts'
 import { integrationTest } from './integrations/test-message.ts'
 import { account } from './organization/account.ts'
 import { apiKeys } from './organization/api-keys.ts'
+import { clocks } from './organization/clock.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { forgottenPassword } from './organization/forgotten-password.ts'
@@ -124,6 +125,7 @@ export const resources: Resource[] = [
   tenants,
   workflowOverrides,
   environments,
+  clocks,
   environmentPublish,
   publishRequests,
   environmentRetention,

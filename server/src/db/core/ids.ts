@@ -1,5 +1,6 @@
 // Internal ids: 24 lower-case hex characters whose first 8 are the second of creation, so they sort by age.
 import { randomBytes } from 'node:crypto'
+import { realOf } from './held-clock.ts'
 
 export const idPattern = '^[0-9a-fA-F]{24}$'
 
@@ -8,9 +9,12 @@ let counter = randomBytes(3).readUIntBE(0, 3)
 
 export function newId(now: Date): string {
   counter = (counter + 1) & 0xff_ff_ff
-  const seconds = Math.floor(now.getTime() / 1000)
+  const seconds = Math.floor(realOf(now).getTime() / 1000)
   return seconds.toString(16).padStart(8, '0') + processPart + counter.toString(16).padStart(6, '0')
 }
+
+/** The second in which an id was made. */
+export const timeOfId = (id: string): Date => new Date(Number.parseInt(id.slice(0, 8), 16) * 1000)
 
 /** The smallest id of this second. A time outside the range of ids is clamped. */
 export function firstIdAt(time: Date): string {

@@ -43,6 +43,11 @@ export interface EnvironmentTable {
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
   consent: ColumnType<ConsentChoices | null, string | null | undefined, string | null>
+  /** Where the clock is held: what it shows. */
+  clock_now: Optional<Date>
+  clock_seed: Optional<number>
+  /** How far it is being advanced. */
+  clock_target: Optional<Date>
   created_at: Date
   updated_at: Date
 }
@@ -543,8 +548,11 @@ export interface TimerTable {
   environment_id: string
   subject_id: string
   position: number
-  kind: 'step' | 'unsnooze'
+  /** `start`, `walk` and `call` only where the clock is held: elsewhere they are in the queue. */
+  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call'
   due_at: Date
+  /** Where the clock is held: its place in the order in which waits began. */
+  held: Optional<string>
 }
 
 export interface DigestTable {
@@ -600,6 +608,16 @@ export interface CircuitTable {
   error: string | null
   retry_at: Date
   updated_at: Date
+}
+
+/** The circuits of an environment whose clock is held. */
+export interface HeldCircuitTable {
+  environment_id: string
+  integration_id: string
+  host: string
+  failures: number
+  openings: number
+  open_until: Date | null
 }
 
 export interface InboxConnectionTable {
@@ -1002,6 +1020,7 @@ export interface Tables {
   inbox_processes: InboxProcessTable
   inbox_presence: InboxPresenceTable
   circuits: CircuitTable
+  held_circuits: HeldCircuitTable
   inbox_connections: InboxConnectionTable
   integration_health: IntegrationHealthTable
   sandbox_messages: SandboxMessageTable

@@ -19,6 +19,9 @@ export interface NewEnvironment {
 }
 
 interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
+  /** Where the clock is held: what it shows. */
+  clock_now?: Date | undefined
+  clock_seed?: number | undefined
   /** A fixed id, for the hidden environment. */
   id?: string
   userId: string

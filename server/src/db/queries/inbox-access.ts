@@ -65,15 +65,22 @@ export async function findHolder(
   environmentId: string,
   subscriberRowId: string,
   now: Date,
-): Promise<{ subscriber: SubscriberRow; organizationId: string; standing: Standing } | undefined> {
-  const { rows } = await sql<SubscriberRow & Standing & { organization_id: string }>`
-    SELECT s.*, e.organization_id, ${standing(now)}
+): Promise<{ subscriber: SubscriberRow; organizationId: string; isHeld: boolean; standing: Standing } | undefined> {
+  const { rows } = await sql<SubscriberRow & Standing & { organization_id: string; is_held: boolean }>`
+    SELECT s.*, e.organization_id, e.clock_seed IS NOT NULL AS is_held, ${standing(now)}
     FROM subscribers s JOIN environments e ON e.id = s.environment_id
     WHERE s.environment_id = ${environmentId} AND s.id = ${subscriberRowId}`.execute(db)
   const [row] = rows
   if (!row) return undefined
-  const { organization_id: organizationId, generation, keys, requiresHash: isRequired, ...subscriber } = row
-  return { subscriber, organizationId, standing: { generation, keys, requiresHash: isRequired } }
+  const {
+    organization_id: organizationId,
+    is_held: isHeld,
+    generation,
+    keys,
+    requiresHash: isRequired,
+    ...subscriber
+  } = row
+  return { subscriber, organizationId, isHeld, standing: { generation, keys, requiresHash: isRequired } }
 }
 
 /** Ends all inbox sessions of these environments, also open sockets. */

@@ -1,5 +1,6 @@
 // Filters for a subscriber's messages.
 import { type RawBuilder, sql } from 'kysely'
+import { realOf } from '../core/held-clock.ts'
 import { firstIdAt } from '../core/ids.ts'
 import { hasContextKeys } from './contexts.ts'
 
@@ -69,11 +70,11 @@ function conditionsOf(filter: MessageFilter): RawBuilder<unknown>[] {
     ...(payload.length === 0 ? [] : [fromTriggerWith(payload)]),
     ...(severity.length === 0 ? [] : [sql`t.severity = ANY(${severity}::text[])`]),
     ...(createdFrom === undefined ? [] : [sql`t.created_at >= ${createdFrom}`]),
-    // A message is never older than its id, so the id range excludes partitions.
+    // A message is never older than its id, so the id range excludes partitions; where the clock is held, those to come.
     ...(createdTo === undefined
       ? []
       : [
-          sql`t.created_at <= ${createdTo} AND t.id < ${firstIdAt(new Date(createdTo.getTime() + clockSkewMs + 1000))}`,
+          sql`t.created_at <= ${createdTo} AND t.id < ${firstIdAt(new Date(realOf(createdTo).getTime() + clockSkewMs + 1000))}`,
         ]),
     ...hasContextKeys(contextKeys),
     ...(someContextKey.length === 0 ? [] : [hasSomeContextKey(someContextKey)]),

@@ -3,6 +3,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type pg from 'pg'
 import type { Db, Tx } from '../core/database.ts'
+import { HeldMoment } from '../core/held-clock.ts'
 import { allOf } from '../core/page.ts'
 import type { MessageTable, StoredDetail } from '../core/tables.ts'
 import { hiddenParameter, rowsGiven, statement } from '../core/transaction.ts'
@@ -319,9 +320,10 @@ export async function snoozeMessage(
 ): Promise<MessageRow | undefined> {
   const [id] = filter.ids
   await sql`
-    INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
-    VALUES (${inbox.environmentId}, ${id}, 0, 'unsnooze', ${until})
-    ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at
+    INSERT INTO timers (environment_id, subject_id, position, kind, due_at, held)
+    VALUES (${inbox.environmentId}, ${id}, 0, 'unsnooze', ${until},
+            CASE WHEN ${now instanceof HeldMoment}::boolean THEN nextval('held_order') END)
+    ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at, held = excluded.held
     WHERE timers.kind = 'unsnooze'`.execute(tx)
   const sets = sql`snoozed_until = ${until}, archived = false, archived_at = NULL, ${becomesSeen(now)}`
   const event = { type: 'message.snoozed' as const }

@@ -2,6 +2,7 @@
 // subscribes to the type, nothing is written.
 import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
+import { realOf } from '../core/held-clock.ts'
 import { storableJson } from '../core/storable.ts'
 import type { WebhookEndpointTable, WebhookEventTable } from '../core/tables.ts'
 import { statement, type Transaction } from '../core/transaction.ts'
@@ -62,7 +63,7 @@ export function telling({ type, object, previous, subscriberId, when, now }: Tel
   const word = typeof type === 'string' ? sql.lit(type) : type
   return sql`
     webhooks AS MATERIALIZED (
-      SELECT tell_webhooks(${now}::timestamptz(3), json_agg(json_build_object(
+      SELECT tell_webhooks(${realOf(now)}::timestamptz(3), json_agg(json_build_object(
         'environment_id', c.environment_id, 'type', ${word}::text, 'object', ${object},
         'previous', ${previous ?? sql`NULL::json`}, 'subscriber_id', ${subscriberId ?? sql`NULL::text`})))
       FROM changed c
@@ -106,17 +107,17 @@ const rowsOf = (events: Told[]) =>
 export async function tell(tx: Tx, environmentId: string, events: NewEvent[], now: Date): Promise<void> {
   if (events.length === 0) return
   const told = events.map((event) => ({ environmentId, ...event }))
-  await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told), now]))
+  await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told), realOf(now)]))
 }
 
 /** For events of several environments, with prepared statements. */
 export async function tellAll(transaction: Transaction, events: Told[], now: Date): Promise<void> {
-  if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), now])
+  if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), realOf(now)])
 }
 
 /** For messages about to be stored, with the row as `object`. */
 export async function tellOfStates(transaction: Transaction, events: Told[], now: Date): Promise<void> {
-  if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events), now])
+  if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events), realOf(now)])
 }
 
 /** The event types that an environment's endpoints subscribe to. */

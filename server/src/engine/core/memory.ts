@@ -96,8 +96,10 @@ export class Memory {
       remove_branding: boolean
       dns: EnvironmentFacts['dns']
       consent: ConsentChoices | null
+      clock_seed: number | null
     }>`
-      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent
+      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent,
+             e.clock_seed
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
@@ -122,6 +124,7 @@ export class Memory {
       consent: consentOf(row.consent),
       integrations,
       webhooks,
+      ...(row.clock_seed === null ? {} : { clock: { seed: row.clock_seed } }),
     }
     return new RememberedEnvironment(db, row.revision, facts, { hasBranding: !row.remove_branding })
   }

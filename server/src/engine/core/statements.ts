@@ -136,7 +136,7 @@ const messageColumns = `environment_id text, id text, notification_id text, even
   cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
   severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
   delivered_at timestamptz[], created_at timestamptz, updated_at timestamptz`
-const timerColumns = 'environment_id text, subject_id text, position smallint, due_at timestamptz'
+const timerColumns = `environment_id text, subject_id text, position smallint, due_at timestamptz, kind text, held boolean`
 const namesIn = (columns: string, prefix = '') =>
   columns
     .split(',')
@@ -152,11 +152,14 @@ const replacing = `ON CONFLICT (environment_id, id) DO UPDATE SET status = exclu
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
     error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at
   RETURNING ${toldOf}`
-/** A step has one timer. */
-const insertTimers = (parameter: number) => `t AS (
-  INSERT INTO timers (environment_id, subject_id, position, due_at, kind)
-  SELECT environment_id, subject_id, position, due_at, 'step' FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
-  ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at)`
+/** A step has one timer. Where the clock is held, they are numbered in their order. */
+const insertingTimers = (parameter: number) => `
+  INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
+  SELECT environment_id, subject_id, position, due_at, coalesce(kind, 'step'), CASE WHEN held THEN nextval('held_order') END
+  FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
+  ON CONFLICT (environment_id, subject_id, position)
+  DO UPDATE SET due_at = excluded.due_at, kind = excluded.kind, held = excluded.held`
+const insertTimers = (parameter: number) => `t AS (${insertingTimers(parameter)})`
 
 /** One job for all timers of a tenth of a second. Its delay counts from now, so that only the database's clock matters. */
 const wakesIn = (slots: number, delays: number) => `
@@ -430,7 +433,7 @@ export const findTenants = statement(
 export const takeTimers = statement(
   'take_timers',
   `DELETE FROM timers WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM timers WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+     SELECT ctid FROM timers WHERE due_at <= $1 AND held IS NULL ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
    RETURNING environment_id, subject_id, position, kind`,
 )
 
@@ -616,6 +619,69 @@ export const queueWalks = statement(
    FROM unnest($3::smallint[]) lane`,
 )
 
+/** The same where the clock is held: the walk is done there in its turn. */
+export const beginHeldWalks = statement(
+  'begin_held_walks',
+  `WITH begun AS (
+     INSERT INTO walks (environment_id, event_id, lane, lanes, reached)
+     SELECT $1, event_id, 0, 1, '' FROM unnest($2::text[]) AS t (event_id)
+     RETURNING environment_id, event_id, lane
+   )
+   INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
+   SELECT environment_id, event_id, lane, $3, 'walk', nextval('held_order') FROM begun`,
+)
+/** What is to be done in an environment whose clock is held, in this order. */
+export const addHeldWork = statement('add_held_work', insertingTimers(1))
+/** Whoever works there comes by; one job for all that is to be done. */
+export const queueHeldWork = statement(
+  'queue_held_work',
+  `SELECT queue_job('held_work', json_build_object('environmentId', $1::text), job_key := 'held_work ' || $1,
+     due_at := now() + make_interval(secs => $2))`,
+)
+/** The time of an environment whose clock is held; it does not move before the transaction has ended. */
+export const holdClock = statement(
+  'hold_clock',
+  'SELECT clock_now, clock_seed FROM environments WHERE id = $1 AND clock_now IS NOT NULL FOR SHARE',
+)
+/** The same for whoever moves it: everybody who acts at this time has ended. */
+export const lockClock = statement(
+  'lock_clock',
+  'SELECT clock_now, clock_seed FROM environments WHERE id = $1 AND clock_now IS NOT NULL FOR NO KEY UPDATE',
+)
+export const setClock = statement('set_clock', 'UPDATE environments SET clock_now = $2 WHERE id = $1')
+/**
+ * What an environment's clock shows, and what is to be done by then, first what began first. Calls are before all. With each the
+ * subscriber it is about, and whether a fault or a failing integration makes calls depend on each other.
+ */
+export const findHeldWork = statement(
+  'find_held_work',
+  `SELECT e.clock_now, t.subject_id, t.position, t.kind, n.subscriber_row_id,
+     EXISTS (SELECT FROM sandbox_faults f WHERE f.environment_id = e.id)
+       OR EXISTS (SELECT FROM held_circuits c WHERE c.environment_id = e.id) AS is_rough
+   FROM environments e LEFT JOIN LATERAL (
+     SELECT t.* FROM timers t WHERE t.environment_id = e.id AND t.held IS NOT NULL AND t.due_at <= e.clock_now
+     ORDER BY t.due_at, t.held LIMIT $2) t ON true
+   LEFT JOIN notifications n ON n.environment_id = e.id AND n.id = t.subject_id
+   WHERE e.id = $1 AND e.clock_now IS NOT NULL ORDER BY t.due_at, t.held`,
+)
+/** The next wait that ends after what the clock shows. */
+export const findHeldWait = statement(
+  'find_held_wait',
+  `SELECT due_at FROM timers WHERE environment_id = $1 AND held IS NOT NULL ORDER BY due_at LIMIT 1`,
+)
+export const countHeldWaits = statement(
+  'count_held_waits',
+  `SELECT count(*)::int AS count, min(due_at) AS next FROM timers
+   WHERE environment_id = $1 AND held IS NOT NULL AND kind IN ('step', 'unsnooze')`,
+)
+/** Whoever deletes it, does it. */
+export const takeHeldWork = statement(
+  'take_held_work',
+  `DELETE FROM timers t USING unnest($2::text[], $3::smallint[]) AS g (subject_id, position)
+   WHERE t.environment_id = $1 AND t.subject_id = g.subject_id AND t.position = g.position AND t.kind = $4
+     AND t.held IS NOT NULL AND t.due_at <= $5 RETURNING t.subject_id, t.position`,
+)
+
 /** Changes only the members given. */
 export const saveTenants = statement(
   'save_tenants',
@@ -634,7 +700,7 @@ export const touchWorkflows = statement(
 /** Each tenth of a second in which timers are due, as one of its times. */
 export const findSoon = statement(
   'find_soon',
-  `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1
+  `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1 AND held IS NULL
    GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
 )
 

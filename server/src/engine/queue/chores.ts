@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../../db/core/database.ts'
+import { firstIdAt } from '../../db/core/ids.ts'
 import { preparePartitions } from '../../db/core/partitions.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { reEncrypt, sealAddresses } from '../../db/install/re-encrypt.ts'
@@ -74,13 +75,17 @@ export function chores(surroundings: Surroundings): TaskList {
     async purge_expired(_payload, { abortSignal }) {
       const now = clock.now()
       await deleteInBatches(db, 'transactions', sql`expires_at <= ${now}`, abortSignal)
-      await deleteInBatches(db, 'digests', sql`notification_id IS NULL AND forget_at <= ${now}`, abortSignal)
+      const isForgotten = sql`notification_id IS NULL AND forget_at <= ${now} AND ${isUnheld('digests')}`
+      await deleteInBatches(db, 'digests', isForgotten, abortSignal)
       await deleteInBatches(db, 'api_keys', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'signing_secrets', sql`expires_at <= ${now}`, abortSignal)
-      await deleteInBatches(db, 'throttles', sql`ends_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'throttles', sql`ends_at <= ${now} AND ${isUnheld('throttles')}`, abortSignal)
       await deleteInBatches(db, 'attachments', isAttachmentDone(now), abortSignal)
       const before = (days: number) => new Date(now.getTime() - days * dayMs)
-      await deleteInBatches(db, 'sandbox_messages', sql`created_at <= ${before(sandboxDays)}`, abortSignal)
+      const isOldInSandbox = sql`
+        (created_at <= ${before(sandboxDays)} AND ${isUnheld('sandbox_messages')})
+        OR (id < ${firstIdAt(before(sandboxDays))} AND NOT ${isUnheld('sandbox_messages')})`
+      await deleteInBatches(db, 'sandbox_messages', isOldInSandbox, abortSignal)
       await deleteInBatches(db, 'circuits', sql`retry_at <= ${before(circuitDays)}`, abortSignal)
       const isTold = sql`created_at <= ${before(webhookDays)} AND due_at IS NULL`
       await deleteInBatches(db, 'webhook_deliveries', isTold, abortSignal)
@@ -154,6 +159,10 @@ export function chores(surroundings: Surroundings): TaskList {
     },
   }
 }
+
+/** Where the clock is held, its times say nothing about the age of a row, and the windows of its tests stay. */
+const isUnheld = (table: string) => sql`
+  NOT EXISTS (SELECT FROM environments h WHERE h.id = ${sql.table(table)}.environment_id AND h.clock_seed IS NOT NULL)`
 
 /** Older than its environment keeps activity. */
 const isPastActivity = (usualDays: number, now: Date) => sql`

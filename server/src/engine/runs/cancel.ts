@@ -5,13 +5,14 @@ import { inTransaction, statement, type Transaction } from '../../db/core/transa
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import type { Group } from '../../steps/contract/need.ts'
 import { priorities } from '../core/fair-share.ts'
+import { timeIn } from '../core/held-clocks.ts'
 import { lockDigests, saveDigests } from '../core/statements.ts'
 import { cancelWaits, inherit, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
 import { lockRuns } from './load.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
 import type { JobState, RunState } from './run.ts'
-import { type EngineParts, startRuns } from './start-runs.ts'
+import { type EngineParts, startHeld, startRuns } from './start-runs.ts'
 import { storePassedOver, storeRuns } from './store.ts'
 import { handOn, heirOf } from './windows.ts'
 
@@ -26,7 +27,8 @@ const dropTimers = statement(
   'drop_timers',
   `DELETE FROM timers t USING notifications n, jobs j
    WHERE n.environment_id = $1 AND n.transaction_id = $2 AND t.environment_id = $1 AND t.subject_id = n.id
-     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')`,
+     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')
+     AND t.kind = 'step'`,
 )
 
 /** Locks the trigger of a transaction, so that none of it starts meanwhile. */
@@ -137,7 +139,11 @@ const patience = { lockTimeoutMs: 5_000 }
 export async function cancelTransaction(parts: EngineParts, place: Place): Promise<boolean> {
   await retryConflicts(() => begin(parts, place))
   return retryConflicts(() =>
-    inTransaction(parts.pool, (transaction) => cancel(transaction, parts, place, parts.clock.now()), patience),
+    inTransaction(
+      parts.pool,
+      async (transaction) => cancel(transaction, parts, place, await timeIn(transaction, parts, place.environmentId)),
+      patience,
+    ),
   )
 }
 
@@ -148,7 +154,13 @@ async function begin(parts: EngineParts, { environmentId, transactionId }: Place
     ({ run }) => run<EventRow>(lockTransactionEvent, [environmentId, transactionId]),
     patience,
   )
-  for (const { id, started_at } of rows) if (started_at === null) await startRuns(parts, [{ environmentId, id }])
+  const isHeld = (await parts.memory.recall(environmentId))?.facts.clock !== undefined
+  for (const { id, started_at } of rows) {
+    if (started_at !== null) continue
+    const key = { environmentId, id }
+    if (isHeld) await inTransaction(parts.pool, (transaction) => startHeld(transaction, parts, key, {}), patience)
+    else await startRuns(parts, [key])
+  }
 }
 
 async function cancel(transaction: Transaction, parts: EngineParts, place: Place, now: Date): Promise<boolean> {

@@ -3,7 +3,7 @@
 // died in between: the step learns that when it is made again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOutage } from '../../db/core/database.ts'
-import { autoCommit, inTransaction } from '../../db/core/transaction.ts'
+import { autoCommit, inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
 import { detail } from '../../steps/contract/outcome.ts'
@@ -20,7 +20,7 @@ import { asStored } from './compose.ts'
 import { type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { goOn, isEnded, type JobState, noEffects, type RunState, stepRunOf, storedLine } from './run.ts'
-import type { EngineParts } from './start-runs.ts'
+import type { EngineParts, Storing } from './start-runs.ts'
 import { isPlain, type PlainEnd, storeEnds, storeRuns } from './store.ts'
 import { traceCall } from './traces.ts'
 
@@ -135,6 +135,52 @@ export class Deliveries {
     await this.#make({ key, run, job, rowVersion, group, holder, isRepeated: false })
   }
 
+  /**
+   * Calls where the clock is held, by whoever works there alone. One that is running was cut off.
+   * @param end takes them off the list, and tells the time
+   */
+  async deliverAt(
+    keys: CallKey[],
+    hands: HeldHands,
+    end: (transaction: Transaction) => Promise<Date>,
+    watch: Storing['watch'],
+  ): Promise<void> {
+    const { pool, begunCalls } = this.#parts
+    const calls = await this.#takeAt(keys, hands.now)
+    const begun = calls.filter(({ group }) => group !== undefined).length
+    try {
+      const ended = await Promise.all(
+        calls.map(async (call): Promise<Ended> => ({ ...call, result: await this.#call(call, hands) })),
+      )
+      await untilReachable(() =>
+        inTransaction(pool, async (transaction) => {
+          const now = await end(transaction)
+          if (ended.length > 0) await this.#endIn(transaction, ended, now, { goesOn: true, watch })
+        }),
+      )
+      for (const { group } of ended) if (group) begunCalls.end(group)
+    } finally {
+      begunCalls.release(begun)
+    }
+  }
+
+  /** Those that can be made, in their order. */
+  async #takeAt(keys: CallKey[], now: Date): Promise<Taken[]> {
+    const { begunCalls } = this.#parts
+    const { worker, group, count, ended } = begunCalls.reserve(keys.length)
+    let begun = 0
+    try {
+      const taken = await this.#takeAll(keys, [worker, group.seq, count, ended], now)
+      return keys.flatMap((key) => {
+        const { isBegun = false, ...call } = taken.get(nameOf(key)) ?? {}
+        if (isBegun) begun += 1
+        return 'run' in call ? [{ ...(call as Taken), group: isBegun ? group : undefined }] : []
+      })
+    } finally {
+      begunCalls.keep(group, begun)
+    }
+  }
+
   /** Rejects with `Renounced` if the call belongs to others: their job of the queue must stay. */
   async #make(call: Taken): Promise<void> {
     const { tracing, begunCalls, log } = this.#parts
@@ -198,9 +244,12 @@ export class Deliveries {
   }
 
   /** @param marks the last values of the statement: which calls to write down as begun, and which groups to remove */
-  async #takeAll(keys: CallKey[], marks: unknown[]): Promise<Map<string, Taken & { isBegun: boolean }>> {
-    const { pool, memory, clock, begunCalls } = this.#parts
-    const now = clock.now()
+  async #takeAll(
+    keys: CallKey[],
+    marks: unknown[],
+    now = this.#parts.clock.now(),
+  ): Promise<Map<string, Taken & { isBegun: boolean }>> {
+    const { pool, memory, begunCalls } = this.#parts
     const unknown = storedLine(detail('outcome_unknown'), now)
     const by = autoCommit(pool)
     const { holder } = begunCalls
@@ -235,7 +284,7 @@ export class Deliveries {
     return calls
   }
 
-  async #call(call: Taken): Promise<CallResult> {
+  async #call(call: Taken, held?: HeldHands): Promise<CallResult> {
     const { clock, log, memory, begunCalls } = this.#parts
     const { run, job, isRepeated } = call
     let beginning: Promise<void> | undefined
@@ -246,11 +295,13 @@ export class Deliveries {
       beginning ??= writeDown()
       return beginning
     }
-    const of: StepRun = { isRepeated, begin, ...stepRunOf(run, job, clock.now()) }
+    const of: StepRun = { isRepeated, begin, ...stepRunOf(run, job, held?.now ?? clock.now()) }
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment no longer exists.')
-      return await makeCall(of, run, job, { tools: this.#toolsOf(environment), bridge: this.#parts.bridge })
+      const usual = this.#toolsOf(environment)
+      const tools = held ? { ...usual, ...held.tools } : usual
+      return await makeCall(of, run, job, { tools, bridge: this.#parts.bridge })
     } catch (error) {
       if (error instanceof NotBegun || error instanceof Renounced) throw error
       return { outcome: failureOf(error, of, log) }
@@ -299,24 +350,37 @@ export class Deliveries {
 
   /** For calls whose runs continue, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    const { pool, memory, log, shares, hands, wakes, bell, tracing, meter } = this.#parts
-    await inTransaction(pool, async (transaction) => {
-      const keys = ended.map(({ key }) => key)
-      const runs = await lockRuns(transaction, memory, keys, now)
-      const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
-        const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
-        const job = run?.jobs.find(({ position }) => position === key.position)
-        if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
-        return [{ run, progress: afterCall(run, job, result, now) }]
-      })
-      await settle(transaction, threads, { now, log })
-      await storeRuns(
-        transaction,
-        threads.map(({ run }) => run),
-        { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter },
-      )
+    await inTransaction(this.#parts.pool, (transaction) => this.#endIn(transaction, ended, now))
+  }
+
+  async #endIn(
+    transaction: Transaction,
+    ended: Ended[],
+    now: Date,
+    { goesOn = false, watch }: Storing = {},
+  ): Promise<void> {
+    const { memory, log, shares, hands, wakes, bell, tracing, meter } = this.#parts
+    const keys = ended.map(({ key }) => key)
+    const runs = await lockRuns(transaction, memory, keys, now)
+    const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
+      const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
+      const job = run?.jobs.find(({ position }) => position === key.position)
+      if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
+      return [{ run, progress: afterCall(run, job, result, now) }]
+    })
+    await settle(transaction, threads, { now, log })
+    const continued = threads.map(({ run }) => run)
+    if (watch) transaction.afterCommit(() => watch(continued, now))
+    await storeRuns(transaction, continued, {
+      ...{ now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter, goesOn },
     })
   }
+}
+
+/** What a call is made with where the clock is held. */
+export interface HeldHands {
+  now: Date
+  tools: Pick<CallTools, 'clock' | 'chance' | 'circuits' | 'gate' | 'delivery'>
 }
 
 const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} ${id} ${position}`

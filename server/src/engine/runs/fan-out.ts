@@ -1,6 +1,7 @@
 // Runs for all members of a trigger's topics, or for all subscribers: in chunks, each a queue job behind all single triggers
 // and each continuing where the last ended. The walk goes by subscriber id, so nobody comes twice, however many topics they are
 // in, and even if members join or leave during it.
+import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { priorities } from '../core/fair-share.ts'
@@ -18,7 +19,7 @@ import { reach, type Subscription, topicKeysOf } from './members.ts'
 import { settle } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
 import { advance, type RunState } from './run.ts'
-import { type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
+import { type EngineParts, type LockedEvent, prepare, type Storing } from './start-runs.ts'
 import { storePassedOver, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
@@ -50,34 +51,59 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
   const now = parts.clock.now()
   const { environmentId, eventId, lane } = key
   await inTransaction(parts.pool, async (transaction) => {
-    const [walk] = await transaction.run<Walk>(lockWalk, [environmentId, eventId, lane])
-    if (!walk) return
-    const [event] = await prepare(transaction, parts, [walk])
-    const members = event ? await nextMembers(transaction, event, { ...walk, lane }) : []
-    const passedOver = new PassedOver()
-    const runs = event ? await runsFor(event, members, passedOver, now) : []
-    if (event && walk.reached === '')
-      for (const key of await missingTopics(transaction, event, members)) passedOver.addNamed('topic_not_found', key)
-    await storePassedOver(transaction, passedOver, { environmentId, eventId, now })
-    await settle(
-      transaction,
-      runs.map((run) => ({ run, progress: advance(run, now) })),
-      { now, log: parts.log },
-    )
-    const { tracing, meter, statistics, bell } = parts
-    await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter, bell })
-    transaction.afterCommit(() => void statistics.note(runs.length, now))
-    if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, now))
-    const last = members.at(-1)
-    if (last === undefined || members.length < chunk) {
-      await transaction.run(endWalk, [environmentId, eventId, lane])
-      return
-    }
-    const going = walk.lanes === lanes ? [lane] : Array.from({ length: lanes }, (_, number) => number)
-    await transaction.run(saveWalks, [environmentId, eventId, going, lanes, last.member_id])
+    const next = await walkOn(transaction, parts, key, now)
+    if (!next) return
+    const going = next.lanes === lanes ? [lane] : Array.from({ length: lanes }, (_, number) => number)
+    await transaction.run(saveWalks, [environmentId, eventId, going, lanes, next.reached])
     await transaction.run(queueWalks, [environmentId, eventId, going, priorities.many])
-    transaction.afterCommit(() => bell.ring('fan_out', going.length))
+    transaction.afterCommit(() => parts.bell.ring('fan_out', going.length))
   })
+}
+
+/** One chunk where the clock is held, in one lane, so that everybody has their turn. @returns whether there are more */
+export async function fanOutHeld(
+  transaction: Transaction,
+  parts: EngineParts,
+  key: WalkKey,
+  storing: Storing & { now: Date },
+): Promise<boolean> {
+  const { environmentId, eventId, lane } = key
+  const next = await walkOn(transaction, parts, key, storing.now, storing)
+  if (next) await transaction.run(saveWalks, [environmentId, eventId, [lane], 1, next.reached])
+  return next !== undefined
+}
+
+/** @returns how far it came; undefined if the walk has ended */
+async function walkOn(
+  transaction: Transaction,
+  parts: EngineParts,
+  { environmentId, eventId, lane }: WalkKey,
+  now: Date,
+  { goesOn = false, watch }: Storing = {},
+): Promise<{ lanes: number; reached: string } | undefined> {
+  const [walk] = await transaction.run<Walk>(lockWalk, [environmentId, eventId, lane])
+  if (!walk) return undefined
+  const [event] = await prepare(transaction, parts, [walk])
+  const members = event ? await nextMembers(transaction, event, { ...walk, lane }) : []
+  const passedOver = new PassedOver()
+  const runs = event ? await runsFor(event, members, passedOver, now) : []
+  if (event && walk.reached === '')
+    for (const key of await missingTopics(transaction, event, members)) passedOver.addNamed('topic_not_found', key)
+  await storePassedOver(transaction, passedOver, { environmentId, eventId, now })
+  await settle(
+    transaction,
+    runs.map((run) => ({ run, progress: advance(run, now) })),
+    { now, log: parts.log },
+  )
+  const { tracing, meter, statistics, bell } = parts
+  if (watch) transaction.afterCommit(() => watch(runs, now))
+  await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter, bell, goesOn })
+  transaction.afterCommit(() => void statistics.note(runs.length, realOf(now)))
+  if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, realOf(now)))
+  const last = members.at(-1)
+  if (last !== undefined && members.length === chunk) return { lanes: walk.lanes, reached: last.member_id }
+  await transaction.run(endWalk, [environmentId, eventId, lane])
+  return undefined
 }
 
 async function nextMembers(

@@ -4,6 +4,7 @@ import { detail, undelivered } from '../../steps/contract/outcome.ts'
 import { resetDelivery } from '../../steps/delivery/dispatch.ts'
 import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
 import { priorities } from '../core/fair-share.ts'
+import { timeIn } from '../core/held-clocks.ts'
 import type { Memory } from '../core/memory.ts'
 import { lockRuns } from './load.ts'
 import { type JobState, kindOf, note, type RunState } from './run.ts'
@@ -36,7 +37,7 @@ async function redrive(
   environmentId: string,
   jobs: FailedJob[],
 ): Promise<string[]> {
-  const now = clock.now()
+  const now = await timeIn(transaction, { memory, clock }, environmentId)
   const wanted = new Set(jobs.map(({ id }) => id))
   const ids = [...new Set(jobs.map(({ notification_id }) => notification_id))]
   const runs = await lockRuns(

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
+import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { EarlyStatistics } from '../../db/core/statistics.ts'
@@ -14,10 +15,12 @@ import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
 import { type FairShare, priorities } from '../core/fair-share.ts'
+import { heldTime } from '../core/held-clocks.ts'
 import type { Memory } from '../core/memory.ts'
 import type { Meter } from '../core/meter.ts'
 import {
   addRecipients,
+  beginHeldWalks,
   beginWalks,
   findRecipients,
   saveTenants,
@@ -30,7 +33,7 @@ import { type RunKey, readReferences } from './load.ts'
 import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
 import { advance, type RunState } from './run.ts'
-import { noteStored, type QueuedWakes, storeRuns } from './store.ts'
+import { noteStored, type QueuedWakes, storeRuns, tellHeldWork } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 export interface EngineParts {
@@ -76,6 +79,25 @@ async function startTogether(parts: EngineParts, keys: RunKey[]): Promise<void> 
   await noteTriggered(parts, started)
 }
 
+/** Where the clock is held, each trigger is started by itself. @returns what was started, if nobody else had done it */
+export async function startHeld(
+  transaction: Transaction,
+  parts: EngineParts,
+  key: RunKey,
+  storing: Storing,
+): Promise<PreparedEvent[]> {
+  const now = await heldTime(transaction, parts.clock, key.environmentId)
+  const events = await transaction.run<LockedEvent>(takeEvents, [...columns([key]), now])
+  return startEvents(transaction, parts, events, now, storing)
+}
+
+/** What becomes of new runs beside the rows of their own. */
+export interface Storing {
+  goesOn?: boolean
+  /** Told of the runs once they are stored. */
+  watch?: ((runs: RunState[], now: Date) => void) | undefined
+}
+
 const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
 
 /** Events that this same transaction has marked as started. */
@@ -84,14 +106,21 @@ export async function startEvents(
   parts: EngineParts,
   events: LockedEvent[],
   now: Date,
+  { goesOn = false, watch }: Storing = {},
 ): Promise<PreparedEvent[]> {
   const { shares, hands, wakes, bell } = parts
   if (events.length === 0) return []
   const { prepared, runs } = await advanceEvents(transaction, parts, events, now)
-  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, bell })
-  transaction.afterCommit(() => noteStarted(parts, prepared, runs, now))
+  if (watch) transaction.afterCommit(() => watch(runs, now))
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, bell, goesOn })
+  transaction.afterCommit(() => noteStarted(parts, prepared, runs, realOf(now)))
   const wide = prepared.filter(({ row }) => isWide(row))
-  if (wide.length > 0) {
+  const [held] = wide.filter(({ environment }) => environment.facts.clock !== undefined)
+  if (held) {
+    const { environment_id } = held.row
+    await transaction.run(beginHeldWalks, [environment_id, wide.map(({ row }) => row.id), now])
+    if (!goesOn) await tellHeldWork(transaction, environment_id, { bell })
+  } else if (wide.length > 0) {
     await transaction.run(beginWalks, [
       ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
       priorities.many,
@@ -308,8 +337,11 @@ const triggeredEveryMs = 5 * 60_000
 const triggered = new Map<string, number>()
 
 /** Keeps the time a workflow was last triggered, to five minutes. */
-export async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
-  const now = clock.now()
+export async function noteTriggered(
+  { pool, clock }: EngineParts,
+  events: PreparedEvent[],
+  now = clock.now(),
+): Promise<void> {
   const stale = new Map<string, PreparedEvent>()
   for (const event of events) {
     const key = `${event.row.environment_id} ${event.row.workflow_id}`

@@ -1,6 +1,7 @@
 // Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
 import type pg from 'pg'
 import { inColumns } from '../../db/core/columns.ts'
+import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { shortLog } from '../../db/core/step-log.ts'
 import { storableJson } from '../../db/core/storable.ts'
@@ -17,6 +18,7 @@ import {
   insertRuns,
   notePassedOver,
   queueCalls,
+  queueHeldWork,
   queueWakes,
   updateRuns,
 } from '../core/statements.ts'
@@ -43,12 +45,16 @@ export interface Writing {
   bell?: Bell | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
+  /** Where the clock is held: whether the caller goes on with what is due at once. Otherwise the queue is told. */
+  goesOn?: boolean | undefined
 }
 
+/** Where the clock is held, all runs are of that environment. */
 export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
   const [added, changed] = [runs.filter(({ isNew }) => isNew), runs.filter(({ isNew }) => !isNew)]
   const { now } = writing
-  const calls = sortCalls(runs, writing)
+  const isHeld = runs.some(({ environment }) => environment.clock !== undefined)
+  const calls = isHeld ? { held: [], queued: [] } : sortCalls(runs, writing)
   const writeHeld = calls.held.length > 0 ? writing.hands?.hold(transaction, calls.held) : undefined
   await tellOfStates(
     transaction,
@@ -84,8 +90,23 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     ...run.effects.timers.map(({ dueAt }) => dueAt),
     ...run.effects.wakes.map(() => now),
   ])
-  await queueWakeUps(transaction, due, now, writing)
-  transaction.afterCommit(() => noteStored(writing, runs, now))
+  if (!isHeld) await queueWakeUps(transaction, due, now, writing)
+  else if (!writing.goesOn && runs.some((run) => isDueIn(run, now)))
+    await tellHeldWork(transaction, runs[0]?.environment.id ?? '', writing)
+  transaction.afterCommit(() => noteStored(writing, runs, realOf(now)))
+}
+
+const isDueIn = ({ effects: { calls, wakes, timers } }: RunState, now: Date): boolean =>
+  calls.length > 0 || wakes.length > 0 || timers.some(({ dueAt }) => dueAt <= now)
+
+/** Something is to be done at once in an environment whose clock is held. */
+export async function tellHeldWork(
+  transaction: Pick<Transaction, 'run' | 'afterCommit'>,
+  environmentId: string,
+  { bell }: Pick<Writing, 'bell'>,
+): Promise<void> {
+  await transaction.run(queueHeldWork, [environmentId, 0])
+  transaction.afterCommit(() => bell?.ring('held_work', 1))
 }
 
 /** Once they are committed. */
@@ -313,20 +334,45 @@ const messageRows = (run: RunState, now: Date) =>
     updated_at: now,
   }))
 
-const timerRows = (run: RunState, now: Date) => [
-  ...run.effects.timers.map(({ position, dueAt }) => ({
-    environment_id: run.environment.id,
+const timerRows = (run: RunState, now: Date): TimerRow[] => {
+  const { environment, effects } = run
+  const rows: TimerRow[] = [
+    ...effects.timers.map(({ position, dueAt }) => ({
+      environment_id: environment.id,
+      subject_id: run.id,
+      position,
+      due_at: dueAt,
+    })),
+    ...effects.wakes.map(({ runId, position }) => ({
+      environment_id: environment.id,
+      subject_id: runId,
+      position: secondTimer(position),
+      due_at: now,
+    })),
+  ]
+  if (!environment.clock) return rows
+  const calls = effects.calls.map((position) => ({
+    environment_id: environment.id,
     subject_id: run.id,
     position,
-    due_at: dueAt,
-  })),
-  ...run.effects.wakes.map(({ runId, position }) => ({
-    environment_id: run.environment.id,
-    subject_id: runId,
-    position: secondTimer(position),
-    due_at: now,
-  })),
-]
+    due_at: atOnce,
+    kind: 'call' as const,
+  }))
+  return [...rows, ...calls].map((row) => ({ ...row, held: true }))
+}
+
+interface TimerRow {
+  environment_id: string
+  subject_id: string
+  position: number
+  due_at: Date
+  kind?: 'call'
+  /** Where the clock is held. */
+  held?: boolean
+}
+
+/** When calls are due where the clock is held: before anything else. */
+const atOnce = new Date(0)
 
 /**
  * A timer beside the step's own, which another process may hold right now while it waits for a lock of ours. The number of the

@@ -1,15 +1,16 @@
 // Timers: the queue wakes us for those due soon, and every minute for those that have come near.
 
-import { inTransaction, type Statement, statement } from '../../db/core/transaction.ts'
+import { inTransaction, type Statement, statement, type Transaction } from '../../db/core/transaction.ts'
 import { unsnoozeDue } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
 import { priorities } from '../core/fair-share.ts'
+import { timeIn } from '../core/held-clocks.ts'
 import { findSoon, takeTimers } from '../core/statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { note, type RunState, wakeEarly, wakeUp } from './run.ts'
-import type { EngineParts } from './start-runs.ts'
+import type { EngineParts, Storing } from './start-runs.ts'
 import { queueComing, secondTimer, storeRuns } from './store.ts'
 
 /** Timers handled in one transaction. */
@@ -27,10 +28,11 @@ const turnEvery = 4
 const takeInTurn = statement(
   'take_timers_in_turn',
   `WITH RECURSIVE turns AS (
-     (SELECT environment_id, due_at FROM timers WHERE environment_id > $3 ORDER BY environment_id, due_at LIMIT 1)
+     (SELECT environment_id, due_at FROM timers WHERE environment_id > $3 AND held IS NULL
+      ORDER BY environment_id, due_at LIMIT 1)
      UNION ALL
      SELECT next.* FROM turns, LATERAL (
-       SELECT t.environment_id, t.due_at FROM timers t WHERE t.environment_id > turns.environment_id
+       SELECT t.environment_id, t.due_at FROM timers t WHERE t.environment_id > turns.environment_id AND t.held IS NULL
        ORDER BY t.environment_id, t.due_at LIMIT 1) next
    ), due AS (
      SELECT environment_id FROM turns WHERE due_at <= $1 LIMIT $2
@@ -39,7 +41,7 @@ const takeInTurn = statement(
    ), first AS (
      SELECT own.* FROM due, LATERAL (
        SELECT t.environment_id, t.subject_id, t.position FROM timers t
-       WHERE t.environment_id = due.environment_id ORDER BY t.due_at LIMIT (SELECT size FROM share)) own
+       WHERE t.environment_id = due.environment_id AND t.held IS NULL ORDER BY t.due_at LIMIT (SELECT size FROM share)) own
    )
    DELETE FROM timers WHERE ctid = ANY (ARRAY(
      SELECT t.ctid FROM first JOIN timers t USING (environment_id, subject_id, position)
@@ -47,7 +49,7 @@ const takeInTurn = statement(
    RETURNING environment_id, subject_id, position, kind`,
 )
 
-interface TimerRow {
+export interface TimerRow {
   environment_id: string
   subject_id: string
   position: number
@@ -79,25 +81,39 @@ export async function wakeDue(parts: EngineParts): Promise<number> {
 }
 
 async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date, ...unknown[]]): Promise<TimerRow[]> {
-  const { pool, memory, log, shares, hands, wakes, bell, tracing, meter } = parts
   const [now] = values
-  return inTransaction(pool, async (transaction) => {
+  return inTransaction(parts.pool, async (transaction) => {
     const timers = await transaction.run<TimerRow>(take, values)
-    const keysOf = (kind: TimerRow['kind']) =>
-      timers
-        .filter((timer) => timer.kind === kind)
-        .map(({ environment_id, subject_id }) => ({ environmentId: environment_id, id: subject_id }))
-    const messages = keysOf('unsnooze')
-    if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
-    const steps = timers.filter(({ kind }) => kind === 'step')
-    if (steps.length === 0) return timers
-    const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
-    const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
-    await settle(transaction, threads, { now, log })
-    const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter }
-    await storeRuns(transaction, [...runs.values()], writing)
+    await wakeTaken(transaction, parts, timers, now)
     return timers
   })
+}
+
+/** Ends the waits of these timers, which this transaction has deleted. */
+export async function wakeTaken(
+  transaction: Transaction,
+  parts: EngineParts,
+  timers: TimerRow[],
+  now: Date,
+  { goesOn = false, watch }: Storing = {},
+): Promise<void> {
+  const { memory, log, shares, hands, wakes, bell, tracing, meter } = parts
+  const keysOf = (kind: TimerRow['kind']) =>
+    timers
+      .filter((timer) => timer.kind === kind)
+      .map(({ environment_id, subject_id }) => ({ environmentId: environment_id, id: subject_id }))
+  const messages = keysOf('unsnooze')
+  if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
+  const steps = timers.filter(({ kind }) => kind === 'step')
+  if (steps.length === 0) return
+  const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
+  const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
+  await settle(transaction, threads, { now, log })
+  // In the order of their waits, so that what they begin has that order too.
+  const woken = [...new Set(steps.flatMap(({ subject_id }) => runs.get(subject_id) ?? []))]
+  if (watch) transaction.afterCommit(() => watch(woken, now))
+  const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter, goesOn }
+  await storeRuns(transaction, woken, writing)
 }
 
 /** The timer of a delay or digest, not that of a retry. Whoever deletes it, a wake or a person, ends the wait. */
@@ -118,9 +134,9 @@ export async function endWait(
   environmentId: string,
   id: string,
 ): Promise<WorkflowStep | undefined> {
-  const { pool, clock, memory, log, shares, hands, wakes, tracing, meter } = parts
-  const now = clock.now()
+  const { pool, memory, log, shares, hands, wakes, tracing, meter } = parts
   return inTransaction(pool, async (transaction) => {
+    const now = await timeIn(transaction, parts, environmentId)
     const [timer] = await transaction.run<{ position: number }>(takeWait, [environmentId, id])
     if (!timer) return undefined
     const runs = await lockRuns(transaction, memory, [{ environmentId, id }], now)

@@ -2,6 +2,7 @@
 // the trigger is in the database.
 import type pg from 'pg'
 import { isOutage, retryConflicts } from '../../db/core/database.ts'
+import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
@@ -11,11 +12,13 @@ import type { StepType } from '../../steps/contract/kind.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
+import { heldTime } from '../core/held-clocks.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   acceptTriggers,
   acceptTriggersWithFiles,
   acceptWithRuns,
+  addHeldWork,
   findRecipients,
   keepBridged,
   notePassedOver,
@@ -33,7 +36,7 @@ import {
   noteTriggered,
   startEvents,
 } from './start-runs.ts'
-import { columnsOfNew, isWhole, passedOverColumns } from './store.ts'
+import { columnsOfNew, isWhole, passedOverColumns, tellHeldWork } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
@@ -112,8 +115,7 @@ export class Triggers {
       if (!environment) throw fail('unknown_trigger')
       const judged = await this.#judge(environment, request, { id, transactionId, createdAt }, bridged).catch(refusalIn)
       if (typeof judged === 'object' && 'request' in judged) {
-        const commits = judged.isImmediate ? this.#immediate : this.#queued
-        if ((await commits.add(judged)) === 'stored') {
+        if ((await this.#commit(judged, environment)) === 'stored') {
           if (request.invalidRecipients) await this.#notePassedOver(judged, request.invalidRecipients)
           return { status: 'processed', transactionId }
         }
@@ -124,6 +126,31 @@ export class Triggers {
       this.#surroundings.memory.forget(request.environmentId)
     }
     throw new Error(`The environment changed ${mostTries} times while accepting a trigger.`)
+  }
+
+  #commit(judged: AcceptedTrigger, { facts }: RememberedEnvironment): Promise<'stored' | 'stale'> {
+    if (facts.clock) return retryConflicts(() => this.#storeHeld(judged))
+    return (judged.isImmediate ? this.#immediate : this.#queued).add(judged)
+  }
+
+  /** Where the clock is held: taken at the time it shows, and started in its turn. */
+  async #storeHeld(trigger: AcceptedTrigger): Promise<'stored' | 'stale'> {
+    const { pool, clock, bell } = this.#surroundings
+    const { environmentId } = trigger.request
+    return inTransaction(pool, async (transaction) => {
+      const now = await heldTime(transaction, clock, environmentId)
+      trigger.createdAt = now
+      const group = groupOf([trigger])
+      const { statement, values } = this.#accepting(group, null, { isHeld: true })
+      const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
+      const [verdict = 'stale'] = this.#verdicts([trigger], taken)
+      if (verdict === 'stored' && taken.isAccepted(trigger)) {
+        const work = { environment_id: environmentId, subject_id: trigger.id, position: 0, due_at: now }
+        await transaction.run(addHeldWork, [JSON.stringify([{ ...work, kind: 'start', held: true }])])
+        await tellHeldWork(transaction, environmentId, { bell })
+      }
+      return verdict
+    })
   }
 
   /** For a trigger with other, valid recipients. A crash here loses only the explanation. */
@@ -265,17 +292,18 @@ export class Triggers {
     return triggers.map((each) => (isFresh(each) ? 'stored' : 'stale'))
   }
 
-  #accepting(group: Group, startedAt: Date | null) {
+  #accepting(group: Group, startedAt: Date | null, { isHeld = false } = {}) {
     const now = this.#surroundings.clock.now()
     const { triggers } = group
-    const jobs = startedAt
-      ? []
-      : jobsOf(triggers, (environmentId, count) => this.#shares.note(environmentId, count, now))
+    const jobs =
+      startedAt || isHeld
+        ? []
+        : jobsOf(triggers, (environmentId, count) => this.#shares.note(environmentId, count, now))
     const files = triggers.flatMap(({ id, createdAt, attachments }) =>
-      attachments.map((file) => ({ id, createdAt, ...file })),
+      attachments.map((file) => ({ id, createdAt: realOf(createdAt), ...file })),
     )
     const values = [
-      ...this.#columnsOf(group, startedAt),
+      ...this.#columnsOf(group, startedAt, { isHeld }),
       jobs.map(({ events }) => JSON.stringify({ events })),
       jobs.map(({ priority }) => priority),
     ]
@@ -291,7 +319,7 @@ export class Triggers {
     return { statement: acceptTriggersWithFiles, values }
   }
 
-  #columnsOf({ triggers, bases, places }: Group, startedAt: Date | null): unknown[] {
+  #columnsOf({ triggers, bases, places }: Group, startedAt: Date | null, { isHeld = false } = {}): unknown[] {
     const { clock, dedupDays, tracing } = this.#surroundings
     const now = clock.now().getTime()
     const dedupMs = dedupDays * 86_400_000
@@ -315,7 +343,8 @@ export class Triggers {
       new Date(now + dedupMs),
       joined(({ createdAt }) => createdAt.toISOString()),
       startedAt,
-      new Date(now - dedupMs),
+      // Where the clock is held, what it shows says nothing about a trigger's age.
+      new Date(isHeld ? 0 : now - dedupMs),
       triggers.length,
       tracing ? joined(({ request }) => request.trace ?? null) : '',
     ]

@@ -31,7 +31,8 @@ export function momentMs(text: string, startAt?: number): number {
   return moment
 }
 
-function momentIn(text: string, startAt: number | undefined): number {
+/** The same in any year. */
+export function momentIn(text: string, startAt?: number): number {
   if (text.startsWith('+')) {
     if (startAt === undefined) throw new MomentInvalid('it cannot count from itself; give a date')
     return startAt + durationMs(text.slice(1))

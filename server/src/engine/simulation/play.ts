@@ -80,6 +80,8 @@ export class Play {
   /** What triggers find, by identifier. */
   readonly #workflows = new Map<string, WorkflowVersion>()
   readonly #transactions = new Set<string>()
+  /** Calls to be made before anything else happens, in their order. */
+  readonly #calls: Array<{ run: RunState; position: number }> = []
   /** What providers got, by message. */
   readonly #kept = new Map<string, Kept>()
   #suppressions: SuppressionRow[]
@@ -142,11 +144,13 @@ export class Play {
         this.#now = new Date(due)
         last = due
         await this.#end(this.#due.take() as Due)
+        await this.#makeCalls()
       } else if (input) {
         last = input[1].at
         this.#now = new Date(last)
         this.record.note({ at: this.#now, kind: 'input', input: input[0] })
         await this.#take(input[1], input[0])
+        await this.#makeCalls()
         place += 1
       } else break
     }
@@ -333,11 +337,15 @@ export class Play {
     const reached = isWide(row) ? reach(event, this.#people.members(row, event.contextKeys), passedOver, now) : []
     for (const key of this.#people.missingTopics(row)) passedOver.addNamed('topic_not_found', key)
     told.passedOver = [...passedOver.groups]
-    for (const { recipient, topics } of [...direct, ...reached]) {
-      const run = await newRun(event, recipient, { now, newId: this.#newId, topics })
-      told.runs += 1
-      this.record.begin(run, now)
-      await this.#go(run, advance(run, now))
+    // Those named themselves come first, with their calls; then those reached through topics.
+    for (const some of [direct, reached]) {
+      for (const { recipient, topics } of some) {
+        const run = await newRun(event, recipient, { now, newId: this.#newId, topics })
+        told.runs += 1
+        this.record.begin(run, now)
+        await this.#go(run, advance(run, now))
+      }
+      await this.#makeCalls()
     }
   }
 
@@ -376,10 +384,11 @@ export class Play {
       if (type === 'acted') {
         const cta = (row.cta ?? {}) as { action?: Members }
         row.cta = { ...cta, action: { ...cta.action, status: 'done', result: { type: action ?? 'primary' } } }
-        continue
+        // Who presses a button has read the message.
+        if (marks.read) continue
       }
       Object.assign(marks, { seen: true, lastSeenAt: now })
-      if (type === 'read') Object.assign(marks, { read: true, lastReadAt: now })
+      if (type === 'read' || type === 'acted') Object.assign(marks, { read: true, lastReadAt: now })
       if (type === 'unread') Object.assign(marks, { read: false, archived: false, lastReadAt: null })
     }
   }
@@ -422,7 +431,7 @@ export class Play {
     return true
   }
 
-  /** Advances the run, stores it, and makes its calls. */
+  /** Advances the run, and stores it. Its calls are made in their turn. */
   async #go(run: RunState, progress: Progress<void>): Promise<void> {
     try {
       let answer: Answer | undefined
@@ -442,7 +451,12 @@ export class Play {
       this.#watched.add(job)
       await this.watch(run, job, this.#now)
     }
-    for (const position of calls) await this.#call(run, position)
+    for (const position of calls) this.#calls.push({ run, position })
+  }
+
+  /** What the last input or wait has caused. */
+  async #makeCalls(): Promise<void> {
+    for (let next = this.#calls.shift(); next; next = this.#calls.shift()) await this.#call(next.run, next.position)
   }
 
   /** @returns the positions of steps that call */

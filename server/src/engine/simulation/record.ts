@@ -1,5 +1,4 @@
 // What happened in a simulation, and the answer made of it.
-import { createHash } from 'node:crypto'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import { detail } from '../../steps/contract/outcome.ts'
@@ -409,6 +408,3 @@ function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names
     ...(row.error_text ? { error: row.error_text } : {}),
   }
 }
-
-/** The random number of a wait: the first six bytes of a SHA-256, as a number from 0 to 1. */
-export const chanceOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48

@@ -5,10 +5,11 @@ import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
 import { CircuitBreaker } from '../../steps/delivery/circuit-breaker.ts'
 import { heldBackBy } from '../consent/rules.ts'
+import { chanceFrom } from '../core/chance.ts'
 import type { Attachment } from '../runs/attachments.ts'
 import type { PreparedEvent } from '../runs/compose.ts'
 import type { People } from './people.ts'
-import { chanceOf, type MessageRecord } from './record.ts'
+import type { MessageRecord } from './record.ts'
 import type { Scenario, Snapshot } from './scenario.ts'
 
 export interface Brand {
@@ -84,8 +85,7 @@ export function commonTools(surroundings: Surroundings): CommonTools {
     },
     health: { sent: () => undefined, refused: () => undefined },
     clock,
-    chance: ({ run, stepId, destination, call }) =>
-      chanceOf([seed, run.transactionId, run.subscriber.subscriber_id, stepId, destination, call].join('/')),
+    chance: chanceFrom(seed),
     log: nobodyListens,
     brand: brand.word,
     publicUrl: brand.publicUrl,

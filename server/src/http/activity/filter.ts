@@ -88,7 +88,7 @@ export const readMoment = (name: string, value: string): string | Date =>
 /** Undefined: nothing can match. */
 export async function selectRuns(
   db: Db,
-  environmentId: string,
+  { id: environmentId, isHeld }: { id: string; isHeld: boolean },
   query: Filter,
   beyond: Beyond = {},
 ): Promise<Selection | undefined> {
@@ -106,7 +106,10 @@ export async function selectRuns(
     ...isOneOf(sql`t.workflow_id`, workflowIds),
     ...ofSubscription,
   ]
-  const within = boundsOf(range, beyond)
+  // Where the clock is held, ids say nothing about its times.
+  const { newerThan } = beyond
+  const byId = isHeld && newerThan instanceof Date ? { ...beyond, newerThan: undefined } : beyond
+  const within = boundsOf(isHeld ? {} : range, byId)
   const leads = leadsOf(environmentId, query, within)
   const lead = found.length === 0 ? leads[0] : undefined
   const where = allOf([

@@ -63,7 +63,7 @@ async function count(db: Db, selection: Selection): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export const messages: Resource = (app, { db, brand, clock }) => {
+export const messages: Resource = (app, { db, brand }) => {
   const tags = ['Messages']
 
   app.get(
@@ -126,7 +126,7 @@ export const messages: Resource = (app, { db, brand, clock }) => {
       const { messageId } = request.params
       const { id: environmentId } = request.environment
       await db.transaction().execute(async (tx) => {
-        const [deleted] = await deleteMessages(tx, { environmentId, ids: [messageId], now: clock.now() })
+        const [deleted] = await deleteMessages(tx, { environmentId, ids: [messageId], now: request.now() })
         if (!deleted) throw fail('message_not_found', { messageId })
         const subscriber = await findSubscriber(tx, environmentId, deleted.subscriber_id)
         if (subscriber?.id !== deleted.subscriber_row_id) throw fail('message_subscriber_gone', { messageId })
@@ -152,7 +152,7 @@ export const messages: Resource = (app, { db, brand, clock }) => {
       const deleted = await db
         .transaction()
         .execute((tx) =>
-          deleteMessages(tx, { environmentId: request.environment.id, now: clock.now() }, [
+          deleteMessages(tx, { environmentId: request.environment.id, now: request.now() }, [
             sql`t.transaction_id = ${transactionId}`,
             ...(channel === undefined ? [] : [sql`t.channel = ${channel}`]),
           ]),

@@ -67,7 +67,7 @@ export const notifications: Resource = (app, services) => {
     async (request) => {
       const { environment, query } = request
       const { page = 0, limit = 10, cursor } = query
-      const selection = await selectRuns(db, environment.id, query, { olderThan: cursor?.toLowerCase() })
+      const selection = await selectRuns(db, environment, query, { olderThan: cursor?.toLowerCase() })
       if (!selection) return { page: 0, pageSize: limit, hasMore: false, data: [] }
       const runs = await readPage(db, selection, limit + 1, page * limit)
       const data = await showActivities(db, runs.slice(0, limit), environment, brand, { isAlone: false })
@@ -99,7 +99,7 @@ export const notifications: Resource = (app, services) => {
     async (request) => {
       const { environment, query } = request
       const newerThan = readMoment('since', query.since)
-      const selection = await selectRuns(db, environment.id, query, { newerThan })
+      const selection = await selectRuns(db, environment, query, { newerThan })
       if (!selection) return { count: 0, isCapped: false }
       const { length } = await findRunIds(db, selection, mostCounted + 1)
       return { count: Math.min(length, mostCounted), isCapped: length > mostCounted }

@@ -3,7 +3,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
-import { firstIdAt } from '../../db/core/ids.ts'
+import { firstIdAt, timeOfId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
 import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../../db/core/tables.ts'
@@ -270,11 +270,11 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
 }
 
 /** How many events a waiting digest has, with its own. They are not much older than it: earlier partitions are not read. */
-async function collectedBy(db: Db, { environment_id, notification_id, created_at }: JobRow): Promise<number> {
+async function collectedBy(db: Db, { environment_id, notification_id }: JobRow): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*)::int AS count FROM jobs
     WHERE environment_id = ${environment_id} AND merged_into = ${notification_id} AND status = 'merged' AND digest IS NOT NULL
-      AND notification_id >= ${firstIdAt(new Date(created_at.getTime() - hourMs))}`.execute(db)
+      AND notification_id >= ${firstIdAt(new Date(timeOfId(notification_id).getTime() - hourMs))}`.execute(db)
   return 1 + (rows[0]?.count ?? 0)
 }
 
@@ -282,7 +282,7 @@ const saidOfMessages = sql`, subject, content, avatar, cta, data, email, phone, 
 
 /** Reads no partition older than the runs (minus clock skew), since messages are younger than their run. */
 async function messagesOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<SentMessage[]> {
-  const oldest = Math.min(...runs.map(({ created_at }) => created_at.getTime()))
+  const oldest = Math.min(...runs.map(({ id }) => timeOfId(id).getTime()))
   const { rows } = await sql<SentMessage>`
     SELECT id, notification_id, job_id, channel, status, provider_id, error_id, error_text,
            seen, read, archived, snoozed_until, delivered_at ${isAlone ? saidOfMessages : sql``}

@@ -133,7 +133,7 @@ export class ApiKeys {
       .leftJoin('environments as e', 'e.id', 'k.environment_id')
       .select(['k.id', 'k.name', 'k.scopes', 'k.allowed_addresses', 'k.user_id', 'k.expires_at'])
       .select(['k.organization_id', 'e.id as environment_id', 'e.organization_id as of', 'e.rate_limits'])
-      .select(['e.is_protected', 'e.is_open_to_automation'])
+      .select(['e.is_protected', 'e.is_open_to_automation', 'e.clock_seed'])
       .where('k.hash', '=', hash)
       .executeTakeFirst()
     if (!row) return undefined
@@ -143,7 +143,8 @@ export class ApiKeys {
     const environments = new Map<string, Environment>()
     if (environmentId !== null) {
       const protection = protectionOf(row)
-      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection })
+      const isHeld = row.clock_seed !== null
+      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, isHeld })
     }
     return {
       rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),

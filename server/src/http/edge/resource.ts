@@ -9,6 +9,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { WorkerUtils } from 'graphile-worker'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Changes } from '../../db/core/changes.ts'
@@ -38,6 +39,8 @@ export interface Clock {
 }
 
 export interface Services extends Pick<Database, 'db' | 'pool'> {
+  /** For requests in environments whose clock is held: each has a connection until it is answered. */
+  acts: pg.Pool
   clock: Clock
   secrets: Secrets
   changes: Changes
@@ -51,7 +54,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     authenticate(request: FastifyRequest, token: string): Promise<void>
   }
   queue: WorkerUtils
-  engine: Pick<Engine, 'trigger' | 'cancel' | 'endWait' | 'redrive' | 'report' | 'erase'>
+  engine: Pick<Engine, 'trigger' | 'cancel' | 'endWait' | 'redrive' | 'report' | 'erase' | 'clocks'>
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics
@@ -100,6 +103,8 @@ export interface InboxSession {
   isContextVouchedFor: boolean
   /** Of the environment when the session began. */
   generation: number
+  /** Whether the clock of the environment is held. */
+  isHeld: boolean
   expiresAt: Date
 }
 
@@ -138,6 +143,8 @@ export interface Environment {
   rateLimits: RateLimits | null
   /** Set if its content changes by approved publishing only. */
   protection: { isOpenToAutomation: boolean } | undefined
+  /** Whether its clock is held. */
+  isHeld: boolean
 }
 
 declare module 'fastify' {
@@ -152,6 +159,10 @@ declare module 'fastify' {
     key: KeyRights | undefined
     /** Its share of the load, for load shedding. */
     held: Held | undefined
+    /** The time in its environment: that of the process, or what a held clock shows. */
+    now(): Date
+    /** What a held clock shows, once it was read. */
+    shown: Date | undefined
     /** The `config` of its route. */
     rules: FastifyContextConfig & { url?: string }
   }
@@ -183,6 +194,8 @@ declare module 'fastify' {
     refusals?: number[]
     /** The name of its audit log entry, written on success. */
     act?: string
+    /** Moves a held clock, or changes nothing: where the clock is held, it may move meanwhile. */
+    leavesClock?: boolean
     /** Whether its schema describes a body. */
     takesBody?: boolean
   }

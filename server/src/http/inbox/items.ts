@@ -1,5 +1,6 @@
 // Operations on the notifications of an inbox, for both the subscriber's browser and the backend.
 import { Type } from 'typebox'
+import { HeldMoment } from '../../db/core/held-clock.ts'
 import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
 import {
   type ButtonType,
@@ -120,21 +121,29 @@ interface ListRequest {
 type One = MessageFilter & { ids: [string] }
 
 export class InboxItems {
-  readonly #services: Pick<Services, 'db' | 'clock'>
+  readonly #services: Pick<Services, 'db'>
   readonly #forms: DataForms
 
-  constructor(services: Pick<Services, 'db' | 'clock'>, forms: DataForms = {}) {
+  constructor(services: Pick<Services, 'db'>, forms: DataForms = {}) {
     this.#services = services
     this.#forms = forms
   }
 
   /** The filter of a bulk operation: tags, data and latest creation time. */
-  selection({ tags, data, createdLte }: { tags?: unknown; data?: string; createdLte?: number }): MessageFilter {
-    return { tags: readTags(tags), data: readData(data, this.#forms).conditions, createdTo: momentOf(createdLte) }
+  selection(
+    { tags, data, createdLte }: { tags?: unknown; data?: string; createdLte?: number },
+    now: Date,
+  ): MessageFilter {
+    return { tags: readTags(tags), data: readData(data, this.#forms).conditions, createdTo: momentOf(createdLte, now) }
   }
 
   /** @param query as sent, since tags may have several names */
-  async list(find: () => Promise<SubscriberRow>, query: ListRequest & Record<string, unknown>, contextKeys?: string[]) {
+  async list(
+    find: () => Promise<SubscriberRow>,
+    query: ListRequest & Record<string, unknown>,
+    now: Date,
+    contextKeys?: string[],
+  ) {
     const { db } = this.#services
     const { limit = 10, offset = 0, after, read, archived, snoozed, seen, createdGte, createdLte } = query
     const tags = tagsOfQuery(query)
@@ -144,8 +153,8 @@ export class InboxItems {
       ...{ read, archived, snoozed, seen, severity, contextKeys },
       tags: readTags(tags),
       data: conditions,
-      createdFrom: momentOf(createdGte),
-      createdTo: momentOf(createdLte),
+      createdFrom: momentOf(createdGte, now),
+      createdTo: momentOf(createdLte, now),
     }
     refuseUnreadArchived(filter)
     const subscriber = await find()
@@ -171,47 +180,51 @@ export class InboxItems {
     return filters.map(({ shown }, index) => ({ count: counts[index] ?? 0, filter: shown }))
   }
 
-  async mark(subscriber: SubscriberRow, filter: One, marking: Marking): Promise<InboxNotification> {
-    const { db, clock } = this.#services
-    const [row] = await markMessages(db, inboxOf(subscriber), filter, marking, clock.now())
+  async mark(subscriber: SubscriberRow, filter: One, marking: Marking, now: Date): Promise<InboxNotification> {
+    const { db } = this.#services
+    const [row] = await markMessages(db, inboxOf(subscriber), filter, marking, now)
     return this.#show(row, subscriber, filter)
   }
 
-  async markAll(subscriber: SubscriberRow, filter: MessageFilter, marking: Marking): Promise<void> {
-    await markAll(this.#services.db, inboxOf(subscriber), filter, marking, this.#services.clock.now())
+  async markAll(subscriber: SubscriberRow, filter: MessageFilter, marking: Marking, now: Date): Promise<void> {
+    await markAll(this.#services.db, inboxOf(subscriber), filter, marking, now)
   }
 
   /** The end of the snooze; refused if too soon or too late. */
-  readSnooze({ snoozeUntil }: { snoozeUntil: string }): Date {
+  readSnooze({ snoozeUntil }: { snoozeUntil: string }, now: Date): Date {
     const until = new Date(snoozeUntil)
-    const aheadMs = until.getTime() - this.#services.clock.now().getTime()
+    const aheadMs = until.getTime() - now.getTime()
     if (aheadMs < shortestSnoozeMs) throw fail('snooze_too_short')
     if (aheadMs > longestSnoozeDays * 86_400_000) throw fail('snooze_too_long', { days: longestSnoozeDays })
     return until
   }
 
-  async snooze(subscriber: SubscriberRow, filter: One, until: Date): Promise<InboxNotification> {
-    const { db, clock } = this.#services
+  async snooze(subscriber: SubscriberRow, filter: One, until: Date, now: Date): Promise<InboxNotification> {
+    const { db } = this.#services
     const [notificationId] = filter.ids
     const row = await db.transaction().execute(async (tx) => {
-      const snoozed = await snoozeMessage(tx, inboxOf(subscriber), filter, until, clock.now())
+      const snoozed = await snoozeMessage(tx, inboxOf(subscriber), filter, until, now)
       if (!snoozed) throw fail('notification_to_snooze_not_found', { notificationId })
       return snoozed
     })
     return this.#show(row, subscriber, filter)
   }
 
-  async unsnooze(subscriber: SubscriberRow, filter: One): Promise<InboxNotification> {
-    const { db, clock } = this.#services
-    const row = await db.transaction().execute((tx) => unsnoozeMessage(tx, inboxOf(subscriber), filter, clock.now()))
+  async unsnooze(subscriber: SubscriberRow, filter: One, now: Date): Promise<InboxNotification> {
+    const { db } = this.#services
+    const row = await db.transaction().execute((tx) => unsnoozeMessage(tx, inboxOf(subscriber), filter, now))
     if (!row) throw fail('notification_not_snoozed', { notificationId: filter.ids[0] })
     return this.#show(row, subscriber, filter)
   }
 
   /** Marks a button as pressed, or as pending again. */
-  async press(subscriber: SubscriberRow, filter: One, type: ButtonType, isDone: boolean): Promise<InboxNotification> {
-    const { db, clock } = this.#services
-    const now = clock.now()
+  async press(
+    subscriber: SubscriberRow,
+    filter: One,
+    { type, isDone }: { type: ButtonType; isDone: boolean },
+    now: Date,
+  ): Promise<InboxNotification> {
+    const { db } = this.#services
     const row = await db.transaction().execute(async (tx) => {
       const [id] = filter.ids
       const locked = await lockMessage(tx, subscriber.environment_id, id)
@@ -226,16 +239,15 @@ export class InboxItems {
     return this.#show(row, subscriber, filter)
   }
 
-  async delete(subscriber: SubscriberRow, filter: One): Promise<void> {
-    if ((await this.deleteAll(subscriber, filter)) === 0)
+  async delete(subscriber: SubscriberRow, filter: One, now: Date): Promise<void> {
+    if ((await this.deleteAll(subscriber, filter, now)) === 0)
       throw fail('inbox_notification_not_found', { notificationId: filter.ids[0] })
   }
 
   /** @returns how many were deleted */
-  async deleteAll(subscriber: SubscriberRow, filter: MessageFilter): Promise<number> {
-    const { db, clock } = this.#services
-    return (await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, clock.now())))
-      .length
+  async deleteAll(subscriber: SubscriberRow, filter: MessageFilter, now: Date): Promise<number> {
+    const { db } = this.#services
+    return (await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, now))).length
   }
 
   /** The notification after an operation; throws if it was not found. */
@@ -246,7 +258,11 @@ export class InboxItems {
   }
 }
 
-const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
+/** Where the clock is held, messages of that time have been made until now. */
+function momentOf(ms: number | undefined, now: Date): Date | undefined {
+  if (ms === undefined) return undefined
+  return now instanceof HeldMoment ? new HeldMoment(new Date(ms), now.real) : new Date(ms)
+}
 
 const inboxOf = ({ environment_id, id }: SubscriberRow): Inbox => ({
   environmentId: environment_id,

@@ -42,7 +42,10 @@ export const inboxNotifications: Resource = (app, services) => {
         },
       },
     },
-    async ({ session, query }) => items.list(async () => session.subscriber, query, session.contextKeys),
+    async (request) => {
+      const { session, query } = request
+      return items.list(async () => session.subscriber, query, request.now(), session.contextKeys)
+    },
   )
 
   app.get(
@@ -67,7 +70,7 @@ export const inboxNotifications: Resource = (app, services) => {
     app.patch(
       `${path}/:notificationId/${operation}`,
       { config, schema: { tags, summary, params: ItemParams, response: { 200: Item } } },
-      async (request) => ({ data: await items.mark(request.session.subscriber, one(request), marking) }),
+      async (request) => ({ data: await items.mark(request.session.subscriber, one(request), marking, request.now()) }),
     )
   }
 
@@ -85,8 +88,8 @@ export const inboxNotifications: Resource = (app, services) => {
       },
     },
     async (request) => {
-      const until = items.readSnooze(request.body)
-      return { data: await items.snooze(request.session.subscriber, one(request), until) }
+      const until = items.readSnooze(request.body, request.now())
+      return { data: await items.snooze(request.session.subscriber, one(request), until, request.now()) }
     },
   )
 
@@ -101,7 +104,7 @@ export const inboxNotifications: Resource = (app, services) => {
         response: { 200: Item },
       },
     },
-    async (request) => ({ data: await items.unsnooze(request.session.subscriber, one(request)) }),
+    async (request) => ({ data: await items.unsnooze(request.session.subscriber, one(request), request.now()) }),
   )
 
   for (const operation of ['complete', 'revert'] as const) {
@@ -119,7 +122,12 @@ export const inboxNotifications: Resource = (app, services) => {
         },
       },
       async (request) => ({
-        data: await items.press(request.session.subscriber, one(request), request.body.actionType, isDone),
+        data: await items.press(
+          request.session.subscriber,
+          one(request),
+          { type: request.body.actionType, isDone },
+          request.now(),
+        ),
       }),
     )
   }
@@ -128,7 +136,7 @@ export const inboxNotifications: Resource = (app, services) => {
     `${path}/:notificationId/delete`,
     { config, schema: { tags, summary: 'Delete a notification', params: ItemParams, response: { 204: Empty } } },
     async (request, reply) => {
-      await items.delete(request.session.subscriber, one(request))
+      await items.delete(request.session.subscriber, one(request), request.now())
       return reply.code(204).send(null)
     },
   )
@@ -147,11 +155,12 @@ export const inboxNotifications: Resource = (app, services) => {
         response: { 204: Empty },
       },
     },
-    async ({ session, body }, reply) => {
+    async (request, reply) => {
+      const { session, body } = request
       const { contextKeys } = session
       const { notificationIds, ...selection } = body
-      const filter = notificationIds ? { ids: notificationIds } : items.selection(selection)
-      await items.markAll(session.subscriber, { ...filter, contextKeys }, 'seen')
+      const filter = notificationIds ? { ids: notificationIds } : items.selection(selection, request.now())
+      await items.markAll(session.subscriber, { ...filter, contextKeys }, 'seen', request.now())
       return reply.code(204).send(null)
     },
   )
@@ -160,9 +169,10 @@ export const inboxNotifications: Resource = (app, services) => {
     app.post(
       `${path}/${operation}`,
       { config, schema: { tags, summary, body: Selection, response: { 204: Empty } } },
-      async ({ session, body }, reply) => {
-        const filter = { ...items.selection(body), ...only, contextKeys: session.contextKeys }
-        await items.markAll(session.subscriber, filter, marking)
+      async (request, reply) => {
+        const { session, body } = request
+        const filter = { ...items.selection(body, request.now()), ...only, contextKeys: session.contextKeys }
+        await items.markAll(session.subscriber, filter, marking, request.now())
         return reply.code(204).send(null)
       },
     )
@@ -174,8 +184,10 @@ export const inboxNotifications: Resource = (app, services) => {
       config,
       schema: { tags, summary: 'Delete all matching notifications', body: Selection, response: { 204: Empty } },
     },
-    async ({ session, body }, reply) => {
-      await items.deleteAll(session.subscriber, { ...items.selection(body), contextKeys: session.contextKeys })
+    async (request, reply) => {
+      const { session, body } = request
+      const filter = { ...items.selection(body, request.now()), contextKeys: session.contextKeys }
+      await items.deleteAll(session.subscriber, filter, request.now())
       return reply.code(204).send(null)
     },
   )

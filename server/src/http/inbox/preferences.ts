@@ -98,7 +98,7 @@ const toPreference = (workflow: PreferenceWorkflow, preferences: SubscriberPrefe
   },
 })
 
-export const inboxPreferences: Resource = (app, { db, clock }) => {
+export const inboxPreferences: Resource = (app, { db }) => {
   const tags = ['Inbox in browsers']
   const config = { public: true, inbox: true }
   const path = '/v1/inbox/preferences'
@@ -178,7 +178,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
       const schedule = sent && readSchedule(sent)
       return change(request, async (tx, owner) => {
         if (schedule !== undefined || Object.keys(channels).length > 0)
-          await saveGlobalPreference(tx, owner, { channels, schedule }, clock.now())
+          await saveGlobalPreference(tx, owner, { channels, schedule }, request.now())
         return { data: await readGlobal(tx, owner) }
       })
     },
@@ -213,7 +213,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
           workflow.id,
           channelsIn(item),
         ])
-        await saveWorkflowPreferences(tx, owner, mergeChoices(wanted), clock.now())
+        await saveWorkflowPreferences(tx, owner, mergeChoices(wanted), request.now())
         const subscriptions = new Map<string, SubscriptionRow>()
         for (const { subscriptionIdentifier, workflow, ...item } of entries) {
           if (!subscriptionIdentifier) continue
@@ -251,7 +251,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
       change(request, async (tx, owner) => {
         const [workflow] = await holdChangeable(tx, owner.environmentId, [request.params.workflowIdOrIdentifier])
         const { id } = workflow as PreferenceWorkflow
-        await saveWorkflowPreferences(tx, owner, new Map([[id, request.body]]), clock.now())
+        await saveWorkflowPreferences(tx, owner, new Map([[id, request.body]]), request.now())
         return { data: toPreference(workflow as PreferenceWorkflow, await readPreferences(tx, owner)) }
       }),
   )

@@ -1,4 +1,5 @@
 // In-app messages of a subscriber, v1: mark as read or seen, buttons, the feed and its unseen count.
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { idPattern } from '../../db/core/ids.ts'
 import { countedUpTo } from '../../db/core/page.ts'
@@ -62,7 +63,7 @@ const FeedItem = Type.Object({
   ),
 })
 
-export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
+export const subscriberMessages: Resource = (app, { db, brand }) => {
   const tags = ['Messages']
 
   const inboxOf = async (environment: Environment, subscriberId: string) => {
@@ -71,13 +72,14 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
   }
 
   /** Applies the marks in order. @returns the changed messages, in the given order */
-  const mark = async (environment: Environment, subscriberId: string, ids: string[], wanted: Marking[]) => {
+  const mark = async (request: FastifyRequest, subscriberId: string, ids: string[], wanted: Marking[]) => {
+    const { environment } = request
     const inbox = await inboxOf(environment, subscriberId)
     if (!inbox) throw fail('marking_subscriber_not_found', { subscriberId })
     const rows = await db.transaction().execute(async (tx) => {
       let marked: MessageRow[] = []
       for (const marking of wanted)
-        marked = await markMessages(tx, inbox, { ids, anyChannel: true }, marking, clock.now())
+        marked = await markMessages(tx, inbox, { ids, anyChannel: true }, marking, request.now())
       return marked
     })
     const byId = new Map(rows.map((row) => [row.id, row]))
@@ -108,7 +110,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
       const { messageId, markAs } = request.body
       const ids = readMessageIds(messageId)
       reply.code(201)
-      return mark(request.environment, request.params.subscriberId, ids, [markings[markAs]])
+      return mark(request, request.params.subscriberId, ids, [markings[markAs]])
     },
   )
 
@@ -137,7 +139,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
         ...(seen === undefined || (seen && read !== undefined) ? [] : [seen ? markings.seen : markings.unseen]),
       ]
       reply.code(201)
-      return mark(request.environment, request.params.subscriberId, ids, wanted)
+      return mark(request, request.params.subscriberId, ids, wanted)
     },
   )
 
@@ -160,7 +162,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
         throw fail('marking_all_subscriber_not_found', { subscriberId, environmentId: request.environment.id })
       reply.code(201)
       if (namesFeed(feedIdentifier)) return 0
-      return (await markAll(db, inbox, {}, markings[markAs], clock.now())).length
+      return (await markAll(db, inbox, {}, markings[markAs], request.now())).length
     },
   )
 
@@ -196,7 +198,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
         if (!found) throw fail('message_of_action_not_found', { messageId })
         if (found.subscriber_row_id !== inbox.subscriberRowId)
           throw fail('message_of_another_subscriber', { messageId, subscriberId })
-        return setAction(tx, found, { status, result: { type, payload } }, clock.now())
+        return setAction(tx, found, { status, result: { type, payload } }, request.now())
       })
       const [message] = await showMessages(db, [row], environment, brand)
       return reply.code(201).send(message as Message)

@@ -41,8 +41,8 @@ export const subscriberNotifications: Resource = (app, services) => {
     ids: [params.notificationId] as [string],
     contextKeys: query.contextKeys,
   })
-  const filterOf = (selection: Static<typeof Selection>) => ({
-    ...items.selection(selection),
+  const filterOf = (selection: Static<typeof Selection>, now: Date) => ({
+    ...items.selection(selection, now),
     someContextKey: selection.contextKeys,
   })
 
@@ -59,8 +59,10 @@ export const subscriberNotifications: Resource = (app, services) => {
         },
       },
     },
-    async ({ environment, params, query }) =>
-      items.list(() => findOwner(environment, params.subscriberId), query, query.contextKeys),
+    async (request) => {
+      const { environment, params, query } = request
+      return items.list(() => findOwner(environment, params.subscriberId), query, request.now(), query.contextKeys)
+    },
   )
 
   app.get(
@@ -90,7 +92,7 @@ export const subscriberNotifications: Resource = (app, services) => {
       },
       async (request) => {
         const subscriber = await findOwner(request.environment, request.params.subscriberId)
-        return items.mark(subscriber, one(request), marking)
+        return items.mark(subscriber, one(request), marking, request.now())
       },
     )
   }
@@ -110,9 +112,9 @@ export const subscriberNotifications: Resource = (app, services) => {
       },
     },
     async (request) => {
-      const until = items.readSnooze(request.body)
+      const until = items.readSnooze(request.body, request.now())
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      return items.snooze(subscriber, one(request), until)
+      return items.snooze(subscriber, one(request), until, request.now())
     },
   )
 
@@ -129,7 +131,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     },
     async (request) => {
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      return items.unsnooze(subscriber, one(request))
+      return items.unsnooze(subscriber, one(request), request.now())
     },
   )
 
@@ -152,7 +154,7 @@ export const subscriberNotifications: Resource = (app, services) => {
       },
       async (request) => {
         const subscriber = await findOwner(request.environment, request.params.subscriberId)
-        return items.press(subscriber, one(request), request.params.actionType, isDone)
+        return items.press(subscriber, one(request), { type: request.params.actionType, isDone }, request.now())
       },
     )
   }
@@ -170,7 +172,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     },
     async (request, reply) => {
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      await items.delete(subscriber, one(request))
+      await items.delete(subscriber, one(request), request.now())
       return reply.code(204).send(null)
     },
   )
@@ -193,9 +195,9 @@ export const subscriberNotifications: Resource = (app, services) => {
       const { notificationIds, ...selection } = request.body
       const filter = notificationIds
         ? { ids: notificationIds, someContextKey: selection.contextKeys }
-        : filterOf(selection)
+        : filterOf(selection, request.now())
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      await items.markAll(subscriber, filter, 'seen')
+      await items.markAll(subscriber, filter, 'seen', request.now())
       return reply.code(204).send(null)
     },
   )
@@ -205,9 +207,9 @@ export const subscriberNotifications: Resource = (app, services) => {
       `${path}/${operation}`,
       { schema: { tags, summary, params: Params, body: Selection, response: { 204: Empty } } },
       async (request, reply) => {
-        const filter = { ...filterOf(request.body), ...only }
+        const filter = { ...filterOf(request.body, request.now()), ...only }
         const subscriber = await findOwner(request.environment, request.params.subscriberId)
-        await items.markAll(subscriber, filter, marking)
+        await items.markAll(subscriber, filter, marking, request.now())
         return reply.code(204).send(null)
       },
     )
@@ -225,9 +227,9 @@ export const subscriberNotifications: Resource = (app, services) => {
       },
     },
     async (request, reply) => {
-      const filter = filterOf(request.body)
+      const filter = filterOf(request.body, request.now())
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      await items.deleteAll(subscriber, filter)
+      await items.deleteAll(subscriber, filter, request.now())
       return reply.code(204).send(null)
     },
   )

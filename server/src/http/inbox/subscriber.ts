@@ -14,7 +14,7 @@ const Own = Type.Object({
   }),
 })
 
-export const inboxSubscriber: Resource = (app, { db, clock }) => {
+export const inboxSubscriber: Resource = (app, { db }) => {
   const tags = ['Inbox in browsers']
   const config = { public: true, inbox: true }
   const path = '/v1/inbox/subscriber'
@@ -38,12 +38,13 @@ export const inboxSubscriber: Resource = (app, { db, clock }) => {
         response: { 200: Own },
       },
     },
-    async ({ session, body: { timezone } }) => {
-      const { environmentId, subscriber } = session
+    async (request) => {
+      const { timezone } = request.body
+      const { environmentId, subscriber } = request.session
       const { profileFields } = await findInboxAccess(db, environmentId)
       if (profileFields && !profileFields.includes('timezone'))
         throw fail('profile_field_refused', { field: 'timezone' })
-      const row = await updateSubscriber(db, environmentId, subscriber.subscriber_id, { timezone }, clock.now())
+      const row = await updateSubscriber(db, environmentId, subscriber.subscriber_id, { timezone }, request.now())
       // Deleted, or replaced under the same id, since the token was checked.
       if (row?.id !== subscriber.id) throw fail('unauthorized')
       return { data: { subscriberId: row.subscriber_id, ...given({ timezone: row.timezone }) } }

@@ -11,7 +11,7 @@ const audience = 'widget_user'
 const scheme = 'Bearer'
 const id = new RegExp(idPattern)
 
-type Holder = Omit<InboxSession, 'expiresAt' | 'isVouchedFor'>
+type Holder = Omit<InboxSession, 'expiresAt' | 'isVouchedFor' | 'isHeld'>
 
 interface Claims {
   _id: string
@@ -90,9 +90,10 @@ export class InboxTokens {
     if (method !== undefined) this.#limits.takeRequest(_id, method)
     const holder = await findHolder(db, environmentId, _id, now)
     if (!holder || holder.subscriber.inbox_generation !== generations[1]) return undefined
-    const { subscriber, organizationId, standing } = holder
+    const { subscriber, organizationId, isHeld, standing } = holder
     const session: InboxSession = {
       ...{ subscriber, environmentId, organizationId, contextKeys, expiresAt, vouchedBy, generation: generations[0] },
+      isHeld,
       isVouchedFor: vouched,
       // Earlier versions did not name the key; what they vouched for is taken as it was.
       isContextVouchedFor: claims.contextVouched ?? (vouched && vouchedBy === undefined),

@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { idPattern, newId, randomUrlSafe } from '../../db/core/ids.ts'
-import { hasPrimary } from '../../db/core/integration-facts.ts'
+import { hasPrimary, isSandbox } from '../../db/core/integration-facts.ts'
 import {
   findIntegration,
   type IntegrationRow,
@@ -163,6 +163,8 @@ export const integrations: Resource = (app, services) => {
       const { name, channel, active = false, conditions = [], configurations = {} } = body
       await refuseForeignEnvironment(db, environment, body._environmentId)
       const provider = providerOf(services, body.providerId, channel)
+      if (environment.isHeld && channel !== 'in_app' && !isSandbox({ provider_id: provider.id }))
+        throw fail('clock_sandbox_only', { providerId: body.providerId }, { ctx: { providerId: body.providerId } })
       const credentials = readCredentials(body.credentials, provider)
       const filters = readFilters(conditions)
       if (body.check) await refuseFailedCheck(services, provider, credentials)

@@ -12,6 +12,7 @@ import { createEnvironment, lockEnvironment, lockOrganization } from '../../db/q
 import { endInboxSessions } from '../../db/queries/inbox-access.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
+import { isShowable } from '../../engine/runs/clock.ts'
 import { fail } from '../../errors.ts'
 import { protectionOf } from '../edge/chosen-environment.ts'
 import { refuseProtected } from '../edge/protection.ts'
@@ -23,6 +24,8 @@ import { slugOf } from '../edge/slug.ts'
 
 /** As many as BELFRY_MAX_ENVIRONMENTS can allow. */
 const mostListed = 1_000
+/** With a held clock, beside the others. */
+const mostHeld = 100
 
 const mostKeys = 10
 const longestOverlapHours = 720
@@ -35,6 +38,10 @@ const Key = Type.Object({
 })
 const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
 const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
+const Clock = Type.Object(
+  { held: Type.Literal(true), now: Timestamp, seed: Type.Integer() },
+  { description: 'Only where the clock is held: what it shows. See `GET /v1/clock`' },
+)
 const Environment = Type.Object({
   _id: Type.String(),
   name: Type.String(),
@@ -47,6 +54,7 @@ const Environment = Type.Object({
   apiKeys: Type.Array(Type.Object({ ...Key.properties, hash: Type.String() })),
   dns: Dns,
   bridge: Bridge,
+  clock: Type.Optional(Clock),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -114,6 +122,9 @@ async function findEnvironments(
       })),
     dns: row.dns,
     bridge: row.bridge,
+    ...(row.clock_now === null || row.clock_seed === null
+      ? {}
+      : { clock: { held: true as const, now: row.clock_now, seed: row.clock_seed } }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }))
@@ -156,12 +167,22 @@ export const environments: Resource = (app, services) => {
       schema: {
         tags,
         summary: 'Create an environment',
-        description: 'The answer has its API key; only owners can see it again.',
+        description:
+          'The answer has its API key; only owners can see it again. One with a held clock is of the type `dev`, and sends to the sandbox only.',
         body: Body(
           {
             name: Name,
             color: Color,
             parentId: Type.Optional({ ...Id, description: 'Accepted from older clients and ignored' }),
+            clock: Type.Optional(
+              Body(
+                {
+                  now: Type.Optional(Type.String({ format: 'date-time', description: 'Without it, the real time' })),
+                  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+                },
+                { description: 'Makes an environment for tests: its clock stands still until it is advanced' },
+              ),
+            ),
           },
           { examples: [{ name: 'Staging', color: '#2e86de' }] },
         ),
@@ -173,6 +194,8 @@ export const environments: Resource = (app, services) => {
       await requireOrganization({ db, brand }, request)
       const name = request.body.name.trim()
       if (isSystem(name)) throw fail('environment_name_reserved')
+      const { color, clock: wanted } = request.body
+      const held = wanted && readClock(wanted, clock.now())
       const created = await explainingTakenKeys(
         db.transaction().execute(async (tx) => {
           await lockOrganization(tx, organizationId)
@@ -180,11 +203,13 @@ export const environments: Resource = (app, services) => {
             .selectFrom('environments')
             .select((select) => select.fn.countAll<string>().as('count'))
             .where('organization_id', '=', organizationId)
+            .where('clock_seed', held ? 'is not' : 'is', null)
             .executeTakeFirstOrThrow()
+          if (held && Number(count) >= mostHeld) throw fail('too_many_held_environments', { limit: mostHeld })
           const limit = limits.environments
-          if (Number(count) >= limit) throw fail('too_many_environments', { limit })
-          const { color } = request.body
-          const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
+          if (!held && Number(count) >= limit) throw fail('too_many_environments', { limit })
+          const type = held ? 'dev' : 'prod'
+          const fields = { organization_id: organizationId, name, type, color, parent_id: null, ...held } as const
           const { id } = await createEnvironment(
             tx,
             { ...fields, userId, signsApart: !brand.startsOpen },
@@ -244,6 +269,7 @@ export const environments: Resource = (app, services) => {
             color: Type.Optional(Color),
             dns: Type.Optional(Body(Dns.properties)),
             bridge: Type.Optional(Body(Bridge.properties)),
+            clock: Type.Optional(Type.Unknown({ description: 'Refused: it is decided when an environment is made' })),
           }),
         ),
         response: { 200: Environment },
@@ -252,7 +278,8 @@ export const environments: Resource = (app, services) => {
     async (request) => {
       const { organizationId } = request.environment
       const { environmentId } = request.params
-      const { name, identifier, parentId, color, dns, bridge } = request.body ?? {}
+      const { name, identifier, parentId, color, dns, bridge, clock: wanted } = request.body ?? {}
+      if (wanted !== undefined) throw fail('clock_fixed')
       // These decide where an environment's data goes, so an open door is not enough.
       if (identifier !== undefined || dns || bridge) requireOwn(request, environmentId)
       await requireReach({ db, brand }, request, environmentId)
@@ -452,6 +479,13 @@ export const environments: Resource = (app, services) => {
         .execute()
     },
   )
+}
+
+/** Where a held clock begins. */
+function readClock({ now, seed = 0 }: { now?: string; seed?: number }, real: Date) {
+  const shown = now === undefined ? real : new Date(now)
+  if (!isShowable(shown)) throw fail('clock_out_of_range')
+  return { clock_now: shown, clock_seed: seed }
 }
 
 /** Serializes changes of the environment's keys. */

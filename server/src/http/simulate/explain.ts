@@ -1,4 +1,5 @@
 // Explanations: "would she get it?", played in memory, and "why did she not?", from the record.
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { Explaining } from '../../engine/simulation/explain.ts'
@@ -121,14 +122,15 @@ export function explain(
   services: Services,
   { threads, brand }: { threads: Simulations; brand: Brand },
 ): void {
-  const { db, secrets, clock, log } = services
+  const { db, secrets, log } = services
   const reading = { brand: services.brand, secrets: { encrypt: (clear: string) => clear } }
 
-  const ahead = async (environmentId: string, given: Asked & { workflowId: string }): Promise<Explaining> => {
+  const ahead = async (here: Here, given: Asked & { workflowId: string }): Promise<Explaining> => {
+    const { environmentId } = here
     const { workflowId, subscriberId, tenant, payload, context } = given
     const row = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
     if (!row) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
-    const startAt = momentOf(given.at, clock.now())
+    const startAt = momentOf(given.at, here.now)
     const trigger = { name: row.identifier, to: subscriberId, payload, context, tenant, transactionId: 'explain' }
     const request = readTrigger(
       environmentId,
@@ -147,23 +149,23 @@ export function explain(
     return { ...found, brand }
   }
 
-  const back = async (environmentId: string, given: { transactionId: string; subscriberId: string }): Promise<Job> => {
-    const past = await readPast(db, environmentId, given)
+  const back = async (here: Here, given: { transactionId: string; subscriberId: string }): Promise<Job> => {
+    const past = await readPast(db, here.environmentId, given)
     if (!past) throw fail('transaction_not_found', { transactionId: given.transactionId })
     const { workflowId, subscriberId, payload, context, tenant, isStored } = past
     if (!isStored || !past.run) return { past, now: undefined }
-    return { past, now: await ahead(environmentId, { workflowId, subscriberId, payload, context, tenant } as never) }
+    return { past, now: await ahead(here, { workflowId, subscriberId, payload, context, tenant } as never) }
   }
 
-  const job = async (environmentId: string, given: Asked): Promise<Job> => {
+  const job = async (here: Here, given: Asked): Promise<Job> => {
     const { workflowId, transactionId, subscriberId } = given
     if ((workflowId === undefined) === (transactionId === undefined))
       throw generalError(['either workflowId or transactionId is required'])
-    if (transactionId !== undefined) return back(environmentId, { transactionId, subscriberId })
-    return { explaining: await ahead(environmentId, { ...given, workflowId: workflowId ?? '' }) }
+    if (transactionId !== undefined) return back(here, { transactionId, subscriberId })
+    return { explaining: await ahead(here, { ...given, workflowId: workflowId ?? '' }) }
   }
 
-  const config = { role: 'viewer' as const, refusals: [404, 429] }
+  const config = { role: 'viewer' as const, leavesClock: true, refusals: [404, 429] }
   const common = { tags: ['Simulations'], response: { 200: Explanation } }
   const description =
     'With `workflowId`, plays one trigger for this person, with the digests and throttles that are open; nothing is stored or sent. With `transactionId`, tells from the record what became of a trigger.'
@@ -183,10 +185,10 @@ export function explain(
         }),
       },
     },
-    async ({ environment, query }, reply) => {
-      const { payload, context, ...rest } = query
+    async (request, reply) => {
+      const { payload, context, ...rest } = request.query
       const given = { ...rest, payload: objectIn('payload', payload), context: objectIn('context', context) } as Asked
-      return answerPlayed({ threads, log }, reply, () => job(environment.id, given)) as never
+      return answerPlayed({ threads, log }, reply, () => job(hereOf(request), given)) as never
     },
   )
 
@@ -201,10 +203,17 @@ export function explain(
         body: ExplainBody,
       },
     },
-    async ({ environment, body }, reply) =>
-      answerPlayed({ threads, log }, reply, () => job(environment.id, body)) as never,
+    async (request, reply) => answerPlayed({ threads, log }, reply, () => job(hereOf(request), request.body)) as never,
   )
 }
+
+/** Where and when it is asked. */
+interface Here {
+  environmentId: string
+  now: Date
+}
+
+const hereOf = (request: FastifyRequest): Here => ({ environmentId: request.environment.id, now: request.now() })
 
 function momentOf(at: string | undefined, now: Date): number {
   if (at === undefined) return now.getTime()

@@ -128,6 +128,8 @@ interface Surroundings extends Reading {
   now: Date
   /** The stored workflow, if one is named. */
   stored: WorkflowVersion | undefined
+  /** What is played instead of it, or without it. */
+  draft?: WorkflowVersion | undefined
 }
 
 /** The workflow that is played instead of the stored one. */
@@ -150,12 +152,15 @@ export function draftOf(draft: Draft, { stored, now }: Pick<Surroundings, 'store
 
 export function readScenario(body: ScenarioBody, surroundings: Surroundings): Scenario {
   const { workflow, seed = 0, subscribers = [], topics = [], integrations, answers = {}, details = false } = body
-  const { stored, now } = surroundings
+  const { stored, draft, now } = surroundings
   const startAt = body.startAt === undefined ? now.getTime() : timed('startAt', () => momentMs(String(body.startAt)))
   const horizonMs = timed('horizon', () => durationMs(body.horizon ?? '30d'))
   if (horizonMs > longestHorizonDays * dayMs) throw invalid('horizon', `it is longer than ${longestHorizonDays}d`)
   const workflowId = stored?.identifier ?? workflow.draft?.workflowId ?? 'draft'
-  const reading = { ...surroundings, startAt, endAt: startAt + horizonMs, workflowId, triggers: 0 }
+  const reading = {
+    ...{ ...surroundings, startAt, endAt: startAt + horizonMs, workflowId, triggers: 0 },
+    latest: draft ?? stored,
+  }
   return {
     ...{ startAt, horizonMs, seed, workflowId, topics, hasDetails: details },
     version: workflow.version,
@@ -220,6 +225,8 @@ interface InputReading extends Surroundings {
   workflowId: string
   /** Counted, for their transaction ids. */
   triggers: number
+  /** The workflow as the inputs so far have left it. */
+  latest: WorkflowVersion | undefined
 }
 
 function readInput(given: ScenarioBody['inputs'][number], where: string, reading: InputReading): Input {
@@ -275,10 +282,10 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
       if (version !== undefined && !reading.stored) throw invalid(`${where}.version`, 'a draft has no versions')
       if (active !== undefined && typeof active !== 'boolean')
         throw invalid(`${where}.active`, 'it must be true or false')
-      return {
-        ...{ at, type, active, version: version as number | undefined },
-        draft: draft && draftOf(draft, reading),
-      }
+      if (!draft) return { at, type, active, version: version as number | undefined }
+      // A step that stays is the same step, with the same windows.
+      reading.latest = draftOf(draft, { stored: reading.latest, now: reading.now })
+      return { at, type, draft: reading.latest }
     }
     case 'fault':
       return { at, type, ...readFault(given, where, moment, reading) }

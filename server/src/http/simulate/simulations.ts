@@ -45,7 +45,7 @@ const Simulation = Type.Object({
 })
 
 export const simulations: Resource = (app, services) => {
-  const { db, clock, secrets, brand, log, config } = services
+  const { db, secrets, brand, log, config } = services
   const threads = new Simulations(services.simulationThread ?? builtThread)
   app.addHook('onClose', () => threads.close())
   // What is not stored need not be encrypted.
@@ -56,7 +56,7 @@ export const simulations: Resource = (app, services) => {
     '/v1/simulations',
     {
       bodyLimit,
-      config: { role: 'viewer', refusals: [404, 429] },
+      config: { role: 'viewer', leavesClock: true, refusals: [404, 429] },
       schema: {
         tags: ['Simulations'],
         summary: 'Play a scenario in memory',
@@ -78,7 +78,7 @@ export const simulations: Resource = (app, services) => {
         if (!draft) continue
         refuseBody(draft, config.limits)
       }
-      const now = clock.now()
+      const now = request.now()
       try {
         if (workflowId === undefined && given === undefined)
           throw missing('workflow', 'it must have a workflowId or a draft')
@@ -90,10 +90,10 @@ export const simulations: Resource = (app, services) => {
         if (workflowId !== undefined && !row)
           throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
         const stored = row as WorkflowVersion | undefined
-        const scenario = readScenario(body, { ...reading, environmentId, now, stored })
+        const draft = given && draftOf(given, { stored, now })
+        const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
         const expect = body.expect ?? []
         checkExpectations(expect, scenario.startAt)
-        const draft = given && draftOf(given, { stored, now: new Date(scenario.startAt) })
         return await answerPlayed({ threads, log }, reply, async () => {
           const snapshot = await readSnapshot({ db, secrets }, environmentId, scenario, draft)
           refuseUnanswered(scenario, snapshot)

@@ -43,7 +43,7 @@ const toContext = (row: Omit<Row, 'id'>): Static<typeof Context> => ({
   updatedAt: row.updated_at,
 })
 
-export const contexts: Resource = (app, { db, clock }) => {
+export const contexts: Resource = (app, { db }) => {
   const tags = ['Contexts']
   const columns = ['type', 'context_id', 'data', 'created_at', 'updated_at'] as const
 
@@ -63,7 +63,7 @@ export const contexts: Resource = (app, { db, clock }) => {
     async (request, reply) => {
       const { type, id, data = {} } = request.body
       refuseLargeData(type, data)
-      const now = clock.now()
+      const now = request.now()
       try {
         const row = await db
           .insertInto('contexts')
@@ -160,7 +160,7 @@ export const contexts: Resource = (app, { db, clock }) => {
       refuseLargeData(type, request.body.data)
       const row = await db
         .updateTable('contexts')
-        .set({ data: JSON.stringify(request.body.data), updated_at: clock.now() })
+        .set({ data: JSON.stringify(request.body.data), updated_at: request.now() })
         .where('environment_id', '=', request.environment.id)
         .where('type', '=', type)
         .where('context_id', '=', id)

@@ -49,7 +49,7 @@ export function channelError(
   }
 }
 
-export const subscriberCredentials: Resource = (app, { db, clock, secrets, brand, config }) => {
+export const subscriberCredentials: Resource = (app, { db, secrets, brand, config }) => {
   const tags = ['Subscribers']
   const url = '/v1/subscribers/:subscriberId/credentials'
 
@@ -83,7 +83,7 @@ export const subscriberCredentials: Resource = (app, { db, clock, secrets, brand
         const { subscriberId } = request.params
         const wanted = { subscriberId, channels: [toChannelInput(request.body, brand)] }
         const row = await db.transaction().execute(async (tx) => {
-          const problems = await applyChannels({ tx, secrets }, environment.id, [wanted], mode, clock.now())
+          const problems = await applyChannels({ tx, secrets }, environment.id, [wanted], mode, request.now())
           for (const problem of problems.values())
             throw channelError(problem, { environmentId: environment.id, subscriberId, brand })
           return findSubscriber(tx, environment.id, subscriberId)
@@ -110,7 +110,7 @@ export const subscriberCredentials: Resource = (app, { db, clock, secrets, brand
       const kept = sql`jsonb_path_query_array(channels, '$[*] ? (@.providerId != $provider)', ${JSON.stringify({ provider })})`
       const { rows } = await sql`
         UPDATE subscribers
-        SET channels = ${kept}, updated_at = CASE WHEN channels = ${kept} THEN updated_at ELSE ${clock.now()} END
+        SET channels = ${kept}, updated_at = CASE WHEN channels = ${kept} THEN updated_at ELSE ${request.now()} END
         WHERE environment_id = ${request.environment.id} AND subscriber_id = ${subscriberId}
         RETURNING id`.execute(db)
       if (rows.length === 0) throw fail('subscriber_missing', { subscriberId })

@@ -52,7 +52,7 @@ function readChoices(named: Array<Static<typeof ChannelSetting>>, enabled: boole
   return enabled === undefined ? {} : Object.fromEntries(channelNames.map((name) => [name, enabled]))
 }
 
-export const preferencesV1: Resource = (app, { db, clock }) => {
+export const preferencesV1: Resource = (app, { db }) => {
   const tags = ['Preferences']
 
   const readAll = async (environmentId: string, subscriberId: string) => {
@@ -117,7 +117,7 @@ export const preferencesV1: Resource = (app, { db, clock }) => {
       const { environment, params, body } = request
       const channels = readChoices(body.preferences ?? [], body.enabled)
       return db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { now })
         if (Object.keys(channels).length > 0) await saveGlobalPreference(tx, owner, { channels }, now)
         const workflows = await listActiveWorkflows(tx, environment.id)
@@ -143,7 +143,7 @@ export const preferencesV1: Resource = (app, { db, clock }) => {
       const { environment, params, body } = request
       const channels = readChoices(body.channel ? [body.channel] : [], body.enabled)
       return db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { now })
         const [workflow] = await holdChangeable(tx, environment.id, [params.workflowId])
         if (!workflow) throw fail('preference_workflows_not_found', { workflowIds: [params.workflowId] })

@@ -229,7 +229,7 @@ export function mergeChoices(
   return merged
 }
 
-export const preferences: Resource = (app, { db, clock }) => {
+export const preferences: Resource = (app, { db }) => {
   const tags = ['Preferences']
 
   app.get(
@@ -277,7 +277,7 @@ export const preferences: Resource = (app, { db, clock }) => {
       const { workflowId, channels } = body
       const schedule = body.schedule && readSchedule(body.schedule)
       return db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         if (workflowId !== undefined) {
           const [workflow] = await holdChangeable(tx, environment.id, [workflowId])
@@ -310,7 +310,7 @@ export const preferences: Resource = (app, { db, clock }) => {
       const { environment, params, body } = request
       if (body.preferences.length === 0) throw fail('no_preferences')
       return db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         const names = body.preferences.map(({ workflowId }) => workflowId)
         const workflows = await holdChangeable(tx, environment.id, names)

@@ -83,7 +83,7 @@ function oncePerId(elements: BulkElement[]): SubscriberInput[] {
   return [...inputs.values()]
 }
 
-export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config }) => {
+export const subscribersV1: Resource = (app, { db, secrets, brand, config }) => {
   const tags = ['Subscribers']
   const channels = Type.Optional(Type.Array(Body(channelFields({ brand, config })), { maxItems: 100 }))
 
@@ -102,7 +102,7 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
         environment.id,
         [{ subscriberId, channels }],
         'append',
-        clock.now(),
+        request.now(),
       )
       for (const problem of problems.values())
         throw channelError(problem, { environmentId: environment.id, subscriberId, brand })
@@ -137,7 +137,7 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
         subscriberId: fields.subscriberId.trim(),
         channels: channels.map((channel) => toChannelInput(channel, brand)),
       }))
-      const { created, problems } = await storeInBulk({ db, secrets }, environmentId, elements, clock.now())
+      const { created, problems } = await storeInBulk({ db, secrets }, environmentId, elements, request.now())
       const result: Static<typeof BulkResult> = { created: [], updated: [], failed: [] }
       for (const element of elements) {
         const { subscriberId } = element
@@ -165,7 +165,7 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
     },
     async (request) => {
       const { isOnline } = request.body
-      const now = clock.now()
+      const now = request.now()
       const row = await db
         .updateTable('subscribers')
         .set({ is_online: isOnline, ...(isOnline ? {} : { last_online_at: now }), updated_at: now })
@@ -245,7 +245,9 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
       const { channels = [], ...fields } = request.body
       const input = { ...fields, subscriberId: fields.subscriberId.trim() }
       const wanted = { subscriberId: input.subscriberId, channels: channels.map((one) => toChannelInput(one, brand)) }
-      const subscriber = await store(request, wanted, (tx) => upsertSubscriber(tx, environment.id, input, clock.now()))
+      const subscriber = await store(request, wanted, (tx) =>
+        upsertSubscriber(tx, environment.id, input, request.now()),
+      )
       return reply.code(201).send(subscriber)
     },
   )
@@ -267,7 +269,7 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
       const { subscriberId } = request.params
       const { channels = [], ...fields } = request.body
       const wanted = { subscriberId, channels: channels.map((one) => toChannelInput(one, brand)) }
-      return store(request, wanted, (tx) => updateSubscriber(tx, environment.id, subscriberId, fields, clock.now()))
+      return store(request, wanted, (tx) => updateSubscriber(tx, environment.id, subscriberId, fields, request.now()))
     },
   )
 
@@ -287,7 +289,7 @@ export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config
       const existed = await db
         .transaction()
         .execute((tx) =>
-          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: true, now: clock.now() }),
+          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: true, now: request.now() }),
         )
       if (!existed)
         throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })

@@ -148,7 +148,7 @@ export function toSubscriber(
   }
 }
 
-export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
+export const subscribers: Resource = (app, { db, secrets, brand }) => {
   const tags = ['Subscribers']
 
   app.post(
@@ -170,8 +170,8 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
       const { environment, body } = request
       const input = { ...body, subscriberId: body.subscriberId.trim() }
       const row = request.query.failIfExists
-        ? await insertSubscriber(db, environment.id, input, clock.now())
-        : await upsertSubscriber(db, environment.id, input, clock.now())
+        ? await insertSubscriber(db, environment.id, input, request.now())
+        : await upsertSubscriber(db, environment.id, input, request.now())
       if (row) return reply.code(201).send(toSubscriber(row, environment, brand, addressesFor(request, secrets)))
       const existing = await findSubscriber(db, environment.id, input.subscriberId)
       // Includes the existing subscriber, because client libraries read the answer as one.
@@ -247,7 +247,7 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
     },
     async (request) => {
       const { environment, params } = request
-      const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, clock.now())
+      const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, request.now())
       if (!row) throw fail('subscriber_to_update_not_found', params)
       return toSubscriber(row, environment, brand, addressesFor(request, secrets))
     },
@@ -269,7 +269,7 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
     },
     async (request) => {
       const asked = [...new Set(request.body.subscriberIds.map((id) => id.trim()))]
-      const deletion = { keepMessages: false, now: clock.now() }
+      const deletion = { keepMessages: false, now: request.now() }
       const gone = await db
         .transaction()
         .execute((tx) => deleteSubscribers(tx, request.environment.id, asked, deletion))
@@ -292,7 +292,7 @@ export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
       const existed = await db
         .transaction()
         .execute((tx) =>
-          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: false, now: clock.now() }),
+          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: false, now: request.now() }),
         )
       if (!existed)
         throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })

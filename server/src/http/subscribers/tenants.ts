@@ -39,7 +39,7 @@ const toTenant = (row: Row): Static<typeof Tenant> => ({
   updatedAt: row.updated_at,
 })
 
-export const tenants: Resource = (app, { db, clock }) => {
+export const tenants: Resource = (app, { db }) => {
   const tags = ['Tenants']
 
   app.get(
@@ -104,7 +104,7 @@ export const tenants: Resource = (app, { db, clock }) => {
     async (request, reply) => {
       const { identifier, name, data } = request.body
       const environmentId = request.environment.id
-      const now = clock.now()
+      const now = request.now()
       const row = await db
         .insertInto('tenants')
         .values({
@@ -157,7 +157,7 @@ export const tenants: Resource = (app, { db, clock }) => {
       try {
         const row = await db
           .updateTable('tenants')
-          .set((set) => ({ ...changes, updated_at: isChange ? clock.now() : set.ref('updated_at') }))
+          .set((set) => ({ ...changes, updated_at: isChange ? request.now() : set.ref('updated_at') }))
           .where('environment_id', '=', environmentId)
           .where('identifier', '=', identifier)
           .returningAll()

@@ -197,7 +197,7 @@ function outcome<T>(requested: number, data: T[], errors: SubscriptionError[]) {
   return answer
 }
 
-export const topicSubscriptions: Resource = (app, { db, clock }) => {
+export const topicSubscriptions: Resource = (app, { db }) => {
   const tags = ['Topics']
 
   async function getTopic(tx: Db | Tx, environmentId: string, key: string): Promise<TopicRow> {
@@ -242,7 +242,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
       // Besides the five of `subscribe`, up to seven statements however many entries: begin, contexts, workflows, topic,
       // subscriptions, their preferences, commit; one more if the topic is created or renamed.
       const answer = await db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const contextKeys = await resolveContexts(tx, environment.id, body.context, now)
         const preferences = await choosePreferences(tx, asked, body.preferences ?? [])
         const topic = await takeTopic(tx, environment.id, { key: params.topicKey, name: body.name }, now)
@@ -374,7 +374,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
           const topic = await getTopic(tx, environment.id, params.topicKey)
           const changed = await tx
             .updateTable('topic_subscriptions')
-            .set({ ...(name === undefined ? {} : { name }), updated_at: clock.now() })
+            .set({ ...(name === undefined ? {} : { name }), updated_at: request.now() })
             .where('environment_id', '=', environment.id)
             .where('topic_id', '=', topic.id)
             .where('identifier', '=', params.identifier)

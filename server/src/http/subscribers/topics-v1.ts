@@ -80,7 +80,7 @@ async function getTopic(db: Db, environment: Environment, key: string) {
   return topic
 }
 
-export const topicsV1: Resource = (app, { db, clock }) => {
+export const topicsV1: Resource = (app, { db }) => {
   app.get(
     '/v1/topics/:topicKey/subscribers/:externalSubscriberId',
     {
@@ -136,7 +136,7 @@ export const topicsV1: Resource = (app, { db, clock }) => {
       },
     },
     async (request, reply) => {
-      const row = await insertTopic(db, request.environment.id, request.body, clock.now())
+      const row = await insertTopic(db, request.environment.id, request.body, request.now())
       if (!row) throw fail('topic_exists', request.body)
       return reply.code(201).send({ _id: row.id, key: row.key })
     },
@@ -180,7 +180,7 @@ export const topicsV1: Resource = (app, { db, clock }) => {
     { schema: { hide: true, params: Params, body: Body({ name: NewTopicName }), response: { 200: Topic } } },
     async (request) => {
       const { environment, params, body } = request
-      await changeTopic(db, environment.id, { key: params.topicKey, name: body.name }, clock.now())
+      await changeTopic(db, environment.id, { key: params.topicKey, name: body.name }, request.now())
       return getTopic(db, environment, params.topicKey)
     },
   )
@@ -239,10 +239,10 @@ export const topicsV1: Resource = (app, { db, clock }) => {
       const { environment, params } = request
       const subscriberIds = [...new Set(request.body.subscribers)]
       const { errors } = await db.transaction().execute(async (tx) => {
-        const topic = await takeTopic(tx, environment.id, { key: params.topicKey }, clock.now())
+        const topic = await takeTopic(tx, environment.id, { key: params.topicKey }, request.now())
         const entries = subscriberIds.map((subscriberId) => ({ subscriberId }))
         const given = { environmentId: environment.id, topic, entries, contextKeys: [], preferences: [] }
-        return subscribe(tx, given, clock.now())
+        return subscribe(tx, given, request.now())
       })
       const failed = new Set(errors.map((error) => error.subscriberId))
       const succeeded = subscriberIds.filter((id) => !failed.has(id))

@@ -43,7 +43,7 @@ const toTopic = (row: TopicRow): Static<typeof Topic> => ({
   updatedAt: row.updated_at,
 })
 
-export const topics: Resource = (app, { db, clock }) => {
+export const topics: Resource = (app, { db }) => {
   const tags = ['Topics']
 
   app.get(
@@ -107,10 +107,10 @@ export const topics: Resource = (app, { db, clock }) => {
       const { joinableFromBrowser: isJoinable, ...named } = body
       const topic = { ...named, isJoinable }
       if (!request.query.failIfExists) {
-        const { row, created } = await upsertTopic(db, environment.id, topic, clock.now())
+        const { row, created } = await upsertTopic(db, environment.id, topic, request.now())
         return reply.code(created ? 201 : 200).send(toTopic(row))
       }
-      const row = await insertTopic(db, environment.id, topic, clock.now())
+      const row = await insertTopic(db, environment.id, topic, request.now())
       if (row) return reply.code(201).send(toTopic(row))
       const existing = await findTopic(db, environment.id, body.key)
       // Includes the existing topic, because client libraries read the answer as one.
@@ -147,7 +147,7 @@ export const topics: Resource = (app, { db, clock }) => {
       const { environment, params, body } = request
       const { name, joinableFromBrowser: isJoinable } = body
       if (name === undefined && isJoinable === undefined) throw generalError(['name should not be empty'])
-      return toTopic(await changeTopic(db, environment.id, { key: params.topicKey, name, isJoinable }, clock.now()))
+      return toTopic(await changeTopic(db, environment.id, { key: params.topicKey, name, isJoinable }, request.now()))
     },
   )
 

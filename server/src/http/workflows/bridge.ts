@@ -68,7 +68,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       const access = await accessOf(environmentId)
       const declared = await worded(bridge.discover(targetIn(access, bridgeUrl)))
       const discovered = readDiscovered(declared, limits.steps)
-      const sync = { environmentId, userId, bridgeUrl, now: clock.now(), mostWorkflows: limits.workflows }
+      const sync = { environmentId, userId, bridgeUrl, now: request.now(), mostWorkflows: limits.workflows }
       const { author } = authorOf(request)
       const rows = await db.transaction().execute((tx) => syncWorkflows(tx, { ...sync, author }, discovered))
       const envKeys = await envKeysOf(db, environmentId)
@@ -163,7 +163,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
         const step = row && findStep(row.steps, request.params.stepId)
         if (!row || !step) throw fail('bridge_step_not_found', request.params)
         const steps = row.steps.map((each) => (each === step ? { ...step, controlValues } : each))
-        const writing = { environmentId, userId, id: row.id, now: clock.now(), by: authorOf(request) }
+        const writing = { environmentId, userId, id: row.id, now: request.now(), by: authorOf(request) }
         await saveWorkflow(tx, writing, { ...fieldsOf(row), steps })
       })
       return { controls: controlValues }
@@ -190,7 +190,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       const { workflow, step } = await findBridged(db, request.environment.id, request.params)
       const controls = request.body.controls ?? step.controlValues ?? {}
       const payload = request.body.payload ?? {}
-      const data = { ...dataFor(access, { workflow, step, values: controls, given: {}, now: clock.now() }), payload }
+      const data = { ...dataFor(access, { workflow, step, values: controls, given: {}, now: request.now() }), payload }
       const ids = { workflowId: workflow.identifier, stepId: step.stepId }
       const answer = await worded(
         bridge.preview(targetIn(access), ids, bridgeEvent({ workflow, step, values: controls, data })),

@@ -78,7 +78,7 @@ async function readWorkflow(db: Db | Tx, { environmentId, workflowId }: Referenc
 }
 
 export const workflows: Resource = (app, services) => {
-  const { db, clock, brand } = services
+  const { db, brand } = services
   const { limits } = services.config
   const tags = ['Workflows']
   const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
@@ -92,7 +92,7 @@ export const workflows: Resource = (app, services) => {
   }
   const writing = (request: FastifyRequest) => {
     const { id: environmentId, userId } = request.environment
-    return { environmentId, userId, now: clock.now(), by: authorOf(request) }
+    return { environmentId, userId, now: request.now(), by: authorOf(request) }
   }
 
   /** Locks the row from reading to writing, so that concurrent changes are not lost. */
@@ -198,7 +198,7 @@ export const workflows: Resource = (app, services) => {
       }
       if (onConflict === 'error') throw fail('workflow_exists', { workflowId }, { ctx: { workflowId } })
       let given = body.steps
-      const saved = await change(request, workflowId, (row) => replacedFields(row, body, given, clock.now()), {
+      const saved = await change(request, workflowId, (row) => replacedFields(row, body, given, request.now()), {
         prepare: async (row, tx) => {
           if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
         },
@@ -286,7 +286,7 @@ export const workflows: Resource = (app, services) => {
         async (row, tx) => {
           refuseUnseen(token, row, body)
           return {
-            ...fieldsAfter(row, body, given, clock.now()),
+            ...fieldsAfter(row, body, given, request.now()),
             identifier: isUpsert
               ? sameIdentifier(row.identifier, workflowId, body.workflowId)
               : await identifierAfter(tx, row, body.workflowId),
@@ -380,7 +380,7 @@ export const workflows: Resource = (app, services) => {
         const row = await lockWorkflow(tx, environmentId, id)
         if (!row) throw missing()
         if (refusalOf(row, { headers: request.headers })) return row
-        if (!(await deleteWorkflow(tx, environmentId, id, clock.now()))) throw missing()
+        if (!(await deleteWorkflow(tx, environmentId, id, request.now()))) throw missing()
         return undefined
       })
       if (stale) throw await staleSave(services, stale, 'revision_changed')

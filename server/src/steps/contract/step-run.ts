@@ -81,6 +81,8 @@ export interface EnvironmentFacts {
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */
   webhooks: ReadonlySet<EventType>
+  /** Set where the clock is held. */
+  clock?: { seed: number } | undefined
 }
 
 export interface StepRun {

@@ -79,6 +79,14 @@ interface Surroundings {
   onChange?: (change: CircuitChange) => void
 }
 
+/** What is left of a circuit between two calls. */
+export interface CircuitState {
+  failures: number
+  /** Openings since it was last closed. */
+  openings: number
+  openUntil: Date | null
+}
+
 export class CircuitBreaker implements Circuits {
   readonly #surroundings: Surroundings
   readonly #patienceMs: number
@@ -87,6 +95,17 @@ export class CircuitBreaker implements Circuits {
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
     this.#patienceMs = surroundings.patienceMs ?? usualPatienceMs
+  }
+
+  /** Takes a circuit up as it was left. */
+  restore(key: CircuitKey, { failures, openings, openUntil }: CircuitState): void {
+    Object.assign(this.#circuit(key), { failures, openings, openUntil: openUntil?.getTime() })
+  }
+
+  /** The circuit as it is now. */
+  stateOf(key: CircuitKey): CircuitState {
+    const { failures, openings, openUntil } = this.#circuit(key)
+    return { failures, openings, openUntil: openUntil === undefined ? null : new Date(openUntil) }
   }
 
   async enter(key: CircuitKey): Promise<Pass | Refusal> {

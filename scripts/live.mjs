@@ -1,0 +1,493 @@
+// Lives through a scenario: in an environment whose clock is held, which is made for it and deleted after it. Everything goes
+// through the API, as a test of an application would.
+
+/**
+ * @typedef {Record<string, any>} Members
+ * @typedef {{ url: string, key: string }} Service
+ * @typedef {(text: string, startAt?: number) => number} MomentMs
+ * @typedef {{ at: number, index: number, given: Members, do: (at: number) => Promise<void> }} Input
+ */
+
+/** A scenario that can only be simulated. */
+export class NotLivable extends Error {}
+
+const sandboxFaults = new Set([
+  'rate_limited',
+  'timeout',
+  'reset',
+  'server_error',
+  'bounce',
+  'rejected',
+  'unauthorized',
+])
+const pageSize = 50
+
+class Api {
+  /** @param {Service} service @param {string} [environment] */
+  constructor({ url, key }, environment) {
+    this.url = url
+    this.headers = { authorization: `ApiKey ${key}`, ...(environment ? { 'belfry-environment': environment } : {}) }
+  }
+
+  /** @returns {Promise<{ status: number, body: any }>} */
+  async ask(/** @type {string} */ method, /** @type {string} */ path, /** @type {unknown} */ body) {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { ...this.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  /** The answer to a request that has to succeed. */
+  async need(/** @type {string} */ method, /** @type {string} */ path, /** @type {unknown} */ body = undefined) {
+    const answer = await this.ask(method, path, body)
+    if (answer.status >= 300)
+      throw new Error(
+        `${method} ${path}: ${answer.status} ${answer.body?.message ?? ''} ${JSON.stringify(answer.body?.errors ?? '')}`,
+      )
+    const { data } = answer.body ?? {}
+    // Where answers are wrapped, all but pages are.
+    return data !== undefined && !Array.isArray(data) ? data : answer.body
+  }
+}
+
+/**
+ * What came of a scenario, in the form of a simulation's answer.
+ * @param {Service} service whose key may make environments
+ * @param {Members} body
+ * @param {{ momentMs: MomentMs }} tools
+ * @returns {Promise<Members>}
+ */
+export async function live(service, body, { momentMs }) {
+  const root = new Api(service)
+  const { name: identifier, workflow, isStored } = await workflowOf(root, body)
+  const people = await peopleOf(root, body)
+  refuseUnlivable(body, workflow)
+  const startAt = momentMs(String(body.startAt ?? new Date().toISOString()))
+  const environment = await root.need('POST', '/v1/environments', {
+    name: `Scenario ${Math.random().toString(36).slice(2, 10)}`,
+    color: '#8e44ad',
+    clock: { now: new Date(startAt).toISOString(), seed: body.seed ?? 0 },
+  })
+  try {
+    const [{ key }] = environment.apiKeys
+    const life = new Life(new Api({ url: service.url, key }), { body, identifier, startAt, momentMs })
+    if (isStored) await publish(root, environment._id, identifier)
+    else await life.make(workflow)
+    await life.prepare(people)
+    return await life.live()
+  } finally {
+    await root.ask('DELETE', `/v1/environments/${environment._id}`, undefined)
+  }
+}
+
+/** The workflow to be made, with the name that triggers mean. */
+async function workflowOf(/** @type {Api} */ root, /** @type {Members} */ { workflow }) {
+  const { workflowId, draft, version } = workflow ?? {}
+  if (version !== undefined) throw new NotLivable('an earlier version of a workflow can only be simulated')
+  const name = workflowId ?? draft?.workflowId ?? 'draft'
+  if (draft) return { name, workflow: { name: 'Draft', active: true, ...draft, workflowId: name }, isStored: false }
+  const { steps } = await root.need('GET', `/v2/workflows/${encodeURIComponent(name)}`)
+  return { name, workflow: { steps }, isStored: true }
+}
+
+/** As it is in the environment of the key, with its layouts and texts. */
+async function publish(/** @type {Api} */ root, /** @type {string} */ target, /** @type {string} */ workflowId) {
+  const { _id: sourceEnvironmentId } = await root.need('GET', '/v1/environments/me')
+  const resources = [{ resourceType: 'workflow', resourceId: workflowId }]
+  await root.need('POST', `/v2/environments/${target}/publish`, { sourceEnvironmentId, resources })
+}
+
+/** Everybody whom the scenario invents. Who is stored elsewhere can only be simulated. */
+async function peopleOf(/** @type {Api} */ root, /** @type {Members} */ { subscribers = [], inputs }) {
+  const invented = new Set(subscribers.map((/** @type {Members} */ each) => each.subscriberId))
+  const named = inputs
+    .flatMap((/** @type {Members} */ { to }) => (Array.isArray(to) ? to : [to]))
+    .flatMap((/** @type {unknown} */ one) => (typeof one === 'string' ? [one] : []))
+    .filter((/** @type {string} */ id) => !invented.has(id))
+  for (const id of new Set(named))
+    if ((await root.ask('GET', `/v2/subscribers/${encodeURIComponent(String(id))}`, undefined)).status === 200)
+      throw new NotLivable(`${String(id)} is stored, and only those the scenario invents can be lived through`)
+  return subscribers
+}
+
+function refuseUnlivable(
+  /** @type {Members} */ { integrations, answers, inputs, subscribers = [], expect = [] },
+  /** @type {Members} */ workflow,
+) {
+  if (integrations) throw new NotLivable('a held environment has the sandbox only, and the scenario names integrations')
+  if (answers && Object.keys(answers).length > 0)
+    throw new NotLivable('the scenario says what others would answer, and they are really called')
+  if (workflow.steps.some((/** @type {Members} */ { type }) => type === 'http_request'))
+    throw new NotLivable('its HTTP requests would really be made')
+  if (subscribers.some((/** @type {Members} */ { base }) => base === 'stored'))
+    throw new NotLivable('stored subscribers can only be simulated')
+  for (const { type, fault, providerId, integrationIdentifier, version, name } of inputs) {
+    if (type === 'fault' && !sandboxFaults.has(fault)) throw new NotLivable(`the sandbox has no fault ${fault}`)
+    if (type === 'fault' && (providerId || integrationIdentifier))
+      throw new NotLivable('the sandbox has faults for channels only')
+    if (type === 'workflow' && version !== undefined)
+      throw new NotLivable('an earlier version of a workflow can only be simulated')
+    if (type === 'trigger' && name !== undefined) throw new NotLivable('a trigger names another workflow')
+  }
+  for (const { window, totals } of expect) {
+    if (window?.kind === 'throttle') throw new NotLivable('the windows of throttles are only told by a simulation')
+    if (totals?.attempts !== undefined) throw new NotLivable('attempts are only counted by a simulation')
+  }
+}
+
+class Life {
+  /** @param {Api} api @param {{ body: Members, identifier: string, startAt: number, momentMs: MomentMs }} given */
+  constructor(api, { body, identifier, startAt, momentMs }) {
+    this.api = api
+    this.body = body
+    this.identifier = identifier
+    this.startAt = startAt
+    this.momentMs = momentMs
+    this.now = startAt
+    /** @type {Members[]} */
+    this.triggers = []
+    this.transactions = new Set()
+    /** Which input has set the fault of a channel. @type {Map<string | undefined, number>} */
+    this.faults = new Map()
+    /** Steps that ended, as the advances told. @type {Members[]} */
+    this.events = []
+  }
+
+  async make(/** @type {Members} */ workflow) {
+    await this.api.need('POST', '/v2/workflows', workflow)
+  }
+
+  async prepare(/** @type {Members[]} */ people) {
+    for (const { preferences, ...fields } of people) {
+      await this.api.need('POST', '/v1/subscribers', fields)
+      if (preferences) await this.#choose(fields.subscriberId, preferences)
+    }
+    for (const { preferences, subscriberId } of people)
+      for (const [workflowId, { channels }] of Object.entries(preferences?.workflows ?? {}))
+        await this.#prefer(subscriberId, { workflowId, channels })
+    for (const { topicKey, subscriberIds } of this.body.topics ?? []) {
+      await this.api.need('POST', '/v2/topics', { key: topicKey, name: topicKey })
+      await this.api.need('POST', `/v2/topics/${encodeURIComponent(topicKey)}/subscriptions`, { subscriberIds })
+    }
+  }
+
+  async #choose(/** @type {string} */ subscriberId, /** @type {Members} */ { channels, schedule }) {
+    if (channels || schedule)
+      await this.#prefer(subscriberId, { ...(channels ? { channels } : {}), ...(schedule ? { schedule } : {}) })
+  }
+
+  #prefer(/** @type {string} */ subscriberId, /** @type {Members} */ body) {
+    return this.api.need('PATCH', `/v2/subscribers/${encodeURIComponent(subscriberId)}/preferences`, body)
+  }
+
+  /** Waits that end at a moment come before its inputs. */
+  async live() {
+    const horizon = this.startAt + durationOf(this.momentMs, this.body.horizon ?? '30d')
+    const given = this.body.inputs.map((/** @type {Members} */ input, /** @type {number} */ index) => ({
+      ...{ at: this.momentMs(input.at, this.startAt), index, input },
+      ...{ isBefore: false },
+    }))
+    // A fault has ended at `until`, also for what is due then.
+    const ends = given.flatMap((/** @type {Members} */ { input, index }) =>
+      input.type === 'fault' && input.until !== undefined
+        ? [
+            {
+              at: this.momentMs(input.until, this.startAt),
+              index,
+              input: { type: 'fault_end', channel: input.channel },
+              isBefore: true,
+            },
+          ]
+        : [],
+    )
+    const inputs = [...given, ...ends].sort(
+      (a, b) => a.at - b.at || Number(b.isBefore) - Number(a.isBefore) || a.index - b.index,
+    )
+    for (const { at, index, input, isBefore } of inputs) {
+      if (at > horizon) break
+      await this.#advance(isBefore ? Math.max(this.now, at - 1) : at)
+      await this.#take(input, index, at)
+      await this.#advance(this.now)
+    }
+    for (;;) {
+      const { waiting } = await this.api.need('GET', '/v1/clock')
+      if (waiting.next === null || Date.parse(waiting.next) > horizon) break
+      await this.#advance(Date.parse(waiting.next))
+    }
+    return this.#answer()
+  }
+
+  async #advance(/** @type {number} */ to) {
+    for (let isThere = false; !isThere; ) {
+      const told = await this.api.need('POST', '/v1/clock/advance', {
+        to: new Date(Math.max(to, this.now)).toISOString(),
+      })
+      this.events.push(...told.events)
+      this.now = Date.parse(told.now)
+      isThere = told.reached
+    }
+  }
+
+  async #take(/** @type {Members} */ input, /** @type {number} */ index, /** @type {number} */ at) {
+    const { type, at: _, ...said } = input
+    const person = encodeURIComponent(said.subscriberId ?? '')
+    switch (type) {
+      case 'trigger':
+        return this.#trigger(said, index, at)
+      case 'cancel':
+        return this.api.need('DELETE', `/v1/events/trigger/${encodeURIComponent(said.transactionId)}`)
+      case 'seen':
+      case 'read':
+      case 'unread':
+      case 'acted':
+        return this.#mark(type, said, person)
+      case 'preferences': {
+        const { subscriberId, ...choice } = said
+        return this.#prefer(subscriberId, choice)
+      }
+      case 'subscriber':
+        if (said.delete) return this.api.ask('DELETE', `/v2/subscribers/${person}`, undefined)
+        return this.api.need('POST', '/v1/subscribers', { ...said.set, subscriberId: said.subscriberId })
+      case 'workflow': {
+        const path = `/v2/workflows/${encodeURIComponent(this.identifier)}`
+        if (said.active !== undefined) return this.api.need('PATCH', path, { active: said.active })
+        const { origin, preferences } = await this.api.need('GET', path)
+        const kept = { origin, preferences: { user: preferences.user, workflow: preferences.default } }
+        const changed = { name: 'Draft', active: true, ...kept, ...said.draft, workflowId: this.identifier }
+        return this.api.need('PUT', path, changed)
+      }
+      case 'fault': {
+        const { fault, channel, count, retryAfterSeconds } = said
+        this.faults.set(channel, index)
+        return this.api.need('PUT', '/v1/sandbox/faults', { fault, channel, count, retryAfterSeconds })
+      }
+      case 'fault_end': {
+        // Another has taken its place.
+        if (this.faults.get(said.channel) !== index) return
+        const faults = await this.api.need('GET', '/v1/sandbox/faults')
+        await this.api.need('DELETE', '/v1/sandbox/faults')
+        for (const fault of faults)
+          if (fault.channel !== said.channel) await this.api.need('PUT', '/v1/sandbox/faults', fault)
+        return
+      }
+      default:
+        throw new NotLivable(`${type} can only be simulated`)
+    }
+  }
+
+  async #trigger(/** @type {Members} */ { broadcast, ...said }, /** @type {number} */ index, /** @type {number} */ at) {
+    const transactionId = said.transactionId ?? `sim-${this.triggers.length + 1}`
+    const path = broadcast ? '/v1/events/trigger/broadcast' : '/v1/events/trigger'
+    const { status, body } = await this.api.ask('POST', path, { ...said, name: this.identifier, transactionId })
+    const told = body?.data ?? body
+    const isNew = !this.transactions.has(transactionId)
+    const trigger = { input: index, at: new Date(at).toISOString(), transactionId, isNew }
+    if (status >= 300)
+      this.triggers.push({ ...trigger, status: 'error', error: { code: told?.code, message: told?.message } })
+    else {
+      this.transactions.add(transactionId)
+      this.triggers.push({ ...trigger, status: told.status })
+    }
+  }
+
+  async #mark(
+    /** @type {string} */ type,
+    /** @type {Members} */ { subscriberId, transactionId, stepId, action },
+    /** @type {string} */ person,
+  ) {
+    const messages = await this.#all('/v1/messages', { channel: 'in_app', subscriberId })
+    const found = messages.filter(
+      (message) =>
+        (transactionId === undefined || message.transactionId === transactionId) &&
+        (stepId === undefined || message.stepId === stepId),
+    )
+    const path = `/v2/subscribers/${person}/notifications`
+    const notificationIds = found.map(({ _id }) => _id)
+    if (type === 'seen' && found.length > 0) await this.api.need('POST', `${path}/seen`, { notificationIds })
+    if (type === 'read' || type === 'unread')
+      for (const id of notificationIds) await this.api.need('PATCH', `${path}/${id}/${type}`)
+    if (type === 'acted')
+      for (const id of notificationIds)
+        await this.api.need('PATCH', `${path}/${id}/actions/${action ?? 'primary'}/complete`)
+  }
+
+  /** All pages of a list, oldest first. @returns {Promise<Members[]>} */
+  async #all(/** @type {string} */ path, /** @type {Record<string, string>} */ query = {}) {
+    const all = []
+    for (let page = 0; ; page += 1) {
+      const { body } = await this.api.ask(
+        'GET',
+        `${path}?${String(new URLSearchParams({ ...query, limit: String(pageSize), page: String(page) }))}`,
+        undefined,
+      )
+      all.push(...(body.data ?? []))
+      if (!body.hasMore) return all.reverse()
+    }
+  }
+
+  async #answer() {
+    const activity = await this.#all('/v1/notifications')
+    const runs = await Promise.all(activity.map(({ _id }) => this.api.need('GET', `/v1/notifications/${_id}`)))
+    const integrations = await this.#integrations()
+    const messages = await this.#messages(runs, integrations)
+    const shown = runs.map((run) => shownRun(run, messages))
+    const steps = shown.flatMap((run) => run.steps)
+    return {
+      startAt: new Date(this.startAt).toISOString(),
+      endAt: new Date(this.now).toISOString(),
+      triggers: await Promise.all(this.triggers.map((trigger) => this.#shownTrigger(trigger, shown))),
+      runs: shown,
+      windows: windowsOf(shown),
+      messages: messages.map(({ jobId: _, ...message }) => message),
+      events: this.events,
+      totals: {
+        ...{ triggers: this.triggers.length, runs: shown.length },
+        messages: countOf(messages.filter(({ status }) => status === 'sent').map(({ channel }) => channel)),
+        reasons: countOf(steps.flatMap(({ reason }) => reason ?? [])),
+      },
+    }
+  }
+
+  async #integrations() {
+    const list = await this.api.ask('GET', '/v1/integrations', undefined)
+    return /** @type {Members[]} */ (list.body.data ?? list.body)
+  }
+
+  async #messages(/** @type {Members[]} */ runs, /** @type {Members[]} */ integrations) {
+    const all = []
+    for (const run of runs)
+      for (const [position, job] of run.jobs.entries())
+        for (const message of job.messages) {
+          const kept = await this.api.ask('GET', `/v1/sandbox/messages/${message._id}`, undefined)
+          all.push({
+            place: [run._id, position],
+            ...shownMessage(
+              run,
+              job,
+              message,
+              kept.status === 200 ? (kept.body.data ?? kept.body) : undefined,
+              integrations,
+            ),
+          })
+        }
+    const order = (/** @type {Members} */ a, /** @type {Members} */ b) =>
+      Date.parse(a.at) - Date.parse(b.at) || (a.place < b.place ? -1 : 1)
+    return all.sort(order).map(({ place: _, ...message }, index) => ({ id: `m${index + 1}`, ...message }))
+  }
+
+  async #shownTrigger(/** @type {Members} */ { isNew, ...trigger }, /** @type {Members[]} */ runs) {
+    const own = isNew ? runs.filter(({ transactionId }) => transactionId === trigger.transactionId) : []
+    const report =
+      isNew && trigger.status === 'processed'
+        ? await this.api.need('GET', `/v1/events/trigger/${encodeURIComponent(trigger.transactionId)}`)
+        : undefined
+    const passedOver = (report?.passedOver ?? []).map((/** @type {Members} */ { createdAt: _, ...group }) => group)
+    return { ...trigger, runs: own.length, passedOver }
+  }
+}
+
+const durationOf = (/** @type {MomentMs} */ momentMs, /** @type {string} */ text) =>
+  momentMs(`+${text}`, Date.UTC(2001, 0, 1)) - Date.UTC(2001, 0, 1)
+
+/** How often each occurs. @returns {Record<string, number>} */
+function countOf(/** @type {string[]} */ words) {
+  /** @type {Record<string, number>} */
+  const counts = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
+
+const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
+
+/** @returns {Members} */
+function shownRun(/** @type {Members} */ run, /** @type {Members[]} */ messages) {
+  return {
+    id: run._id,
+    transactionId: run.transactionId,
+    subscriberId: run.subscriber?.subscriberId ?? run.to?.subscriberId,
+    workflowId: run.template?.triggers[0].identifier,
+    status: run.status,
+    deliveryLifecycle: run.deliveryLifecycle,
+    mergedInto: run._digestedNotificationId ?? null,
+    createdAt: run.createdAt,
+    steps: run.jobs.map((/** @type {Members} */ job) => {
+      const isBegun = job.executionDetails.length > 0 && job.executionDetails[0].detail === 'Step queued'
+      return {
+        stepId: job.step.stepId,
+        type: job.type,
+        status: job.status,
+        reason: job.reason ?? null,
+        error: job.error ?? null,
+        beganAt: isBegun ? job.executionDetails[0].createdAt : null,
+        endedAt: ended.has(job.status)
+          ? job.type === 'in_app' && isBegun
+            ? job.executionDetails[0].createdAt
+            : job.updatedAt
+          : null,
+        digest: job.digest ?? null,
+        messageIds: messages.filter(({ jobId }) => jobId === job._id).map(({ id }) => id),
+      }
+    }),
+  }
+}
+
+function shownMessage(
+  /** @type {Members} */ run,
+  /** @type {Members} */ job,
+  /** @type {Members} */ message,
+  /** @type {Members | undefined} */ kept,
+  /** @type {Members[]} */ integrations,
+) {
+  const isInApp = message.channel === 'in_app'
+  const isEmail = message.channel === 'email'
+  return {
+    jobId: job._id,
+    runId: run._id,
+    transactionId: run.transactionId,
+    subscriberId: run.subscriber?.subscriberId ?? run.to?.subscriberId,
+    stepId: job.step.stepId,
+    channel: message.channel,
+    at: isInApp ? message.createdAt : (kept?.createdAt ?? message.updatedAt),
+    status: message.status,
+    integrationIdentifier: integrations.find(({ _id }) => _id === message.integrationId)?.identifier ?? null,
+    providerId: message.providerId ?? null,
+    to: kept?.to ?? (isInApp ? [run.subscriber?.subscriberId] : message.recipient ? [message.recipient] : []),
+    subject: kept ? kept.subject : (message.subject ?? null),
+    text: kept ? kept.text : isEmail ? null : (message.content ?? null),
+    html: kept ? kept.html : isEmail ? (message.content ?? null) : null,
+    ...(isInApp
+      ? { inApp: { avatar: message.avatar ?? null, cta: message.cta ?? null, data: message.data ?? null } }
+      : { message: kept?.message ?? {} }),
+    ...(message.errorText ? { error: message.errorText } : {}),
+  }
+}
+
+/** Digests that waited, each with those that were merged into it. */
+function windowsOf(/** @type {Members[]} */ runs) {
+  return runs.flatMap((run) =>
+    run.steps
+      .filter(
+        (/** @type {Members} */ step) =>
+          step.type === 'digest' &&
+          step.beganAt !== null &&
+          step.status !== 'merged' &&
+          (step.beganAt !== step.endedAt || step.reason === 'canceled_by_user'),
+      )
+      .map((/** @type {Members} */ step) => {
+        const merged = runs.filter(({ mergedInto }) => mergedInto === run.id).map(({ id }) => id)
+        const isCanceled = step.status === 'canceled'
+        return {
+          ...{ kind: 'digest', workflowId: run.workflowId, stepId: step.stepId, subscriberId: run.subscriberId },
+          ...{
+            openedAt: step.beganAt,
+            closedAt: step.endedAt,
+            closedBy: step.endedAt === null ? null : isCanceled ? 'cancel' : 'time',
+          },
+          ...{ runIds: isCanceled ? merged : [run.id, ...merged], eventCount: merged.length + (isCanceled ? 0 : 1) },
+        }
+      }),
+  )
+}

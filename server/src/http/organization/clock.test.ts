@@ -1,0 +1,335 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { heldApi } from '../../../test/held.ts'
+import { signInAs } from '../../../test/people.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer({ allowLoopbackInDevelopment: true })
+const start = '2026-03-28T19:00:00.000Z'
+
+const email = (values: object = {}) => ({
+  ...{ name: 'Mail', stepId: 'mail', type: 'email' },
+  controlValues: { subject: 'Hello', body: 'It is {{subscriber.firstName}}', ...values },
+})
+const delay = (amount: number, unit = 'hours', stepId = 'wait') => ({
+  ...{ name: stepId, stepId, type: 'delay' },
+  controlValues: { type: 'regular', amount, unit },
+})
+const inApp = { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'There is news' } }
+
+async function workflow(api: Api, steps: object[], workflowId = 'news'): Promise<void> {
+  const made = await api.post('/v2/workflows', { name: workflowId, workflowId, active: true, steps })
+  expect(made, made.text).toMatchObject({ status: 201 })
+}
+const ada = { subscriberId: 'ada', email: 'ada@example.com', firstName: 'Ada' }
+const trigger = async (api: Api, more: object = {}) => {
+  const answer = await api.post('/v1/events/trigger', { name: 'news', to: ada, ...more })
+  expect(answer, answer.text).toMatchObject({ status: 201 })
+  return answer.body.transactionId as string
+}
+
+test('an environment with a clock shows it wherever it is shown, is for tests only, and others have none', async () => {
+  const api = await heldApi(server, { now: start, seed: 7 })
+  const clock = { held: true, now: start, seed: 7 }
+  expect((await api.get('/v1/environments/me')).body).toMatchObject({ type: 'dev', clock })
+  const all = (await server.wideApi.get('/v1/environments')).body as Array<{ _id: string; clock?: object }>
+  expect(all.find(({ _id }) => _id === api.environmentId)).toMatchObject({ clock })
+  expect(all.find(({ _id }) => _id === server.api.environmentId)).not.toHaveProperty('clock')
+  const channels = (await api.get('/v1/integrations')).body.map(({ channel, active }: Record<string, unknown>) => [
+    channel,
+    active,
+  ])
+  expect(channels.sort()).toEqual(['chat', 'email', 'in_app', 'push', 'sms'].map((channel) => [channel, true]))
+  const changed = await server.wideApi.put(`/v1/environments/${api.environmentId}`, { clock: null })
+  expect(changed).toMatchObject({ status: 422, body: { code: 'clock_fixed' } })
+  const renamed = await server.wideApi.put(`/v1/environments/${api.environmentId}`, { name: 'Night of the clocks' })
+  expect(renamed).toMatchObject({ status: 200, body: { clock } })
+  const given = { providerId: 'sendgrid', channel: 'email', active: false, credentials: { apiKey: 'a', from: 'a@b.c' } }
+  expect(await api.post('/v1/integrations', given)).toMatchObject({ status: 422, body: { code: 'clock_sandbox_only' } })
+  const [first] = (await server.wideApi.get('/v1/audit?limit=20')).body.data.filter(
+    ({ action, target }: { action: string; target: { id: string } }) =>
+      action === 'environment.created' && target?.id === api.environmentId,
+  )
+  expect(first).toBeDefined()
+})
+
+test('without a time it begins with the real one; impossible ones are refused', async () => {
+  const api = await heldApi(server)
+  expect((await api.get('/v1/clock')).body).toEqual({
+    ...{ held: true, now: server.clock.now().toISOString(), seed: 0 },
+    ...{ waiting: { count: 0, next: null }, advancingTo: null },
+  })
+  const make = (clock: unknown) =>
+    server.wideApi.post('/v1/environments', { name: 'Impossible', color: '#123456', clock })
+  expect(await make({ now: '1999-12-31T23:59:59Z' })).toMatchObject({ body: { code: 'clock_out_of_range' } })
+  expect(await make({ now: 'soon' })).toMatchObject({ status: 422 })
+  expect(await make({ seed: -1 })).toMatchObject({ status: 422 })
+  expect(await make(7)).toMatchObject({ status: 422 })
+})
+
+test('there can be a hundred of them, beside the others', async () => {
+  const { development } = await server.freshOrganizationWide()
+  await server.database.pool.query(
+    `INSERT INTO environments (id, organization_id, name, identifier, type, created_at, updated_at, clock_now, clock_seed)
+     SELECT 'h' || n, $1, 'held ' || n, 'held-' || $1 || n, 'dev', now(), now(), now(), 0 FROM generate_series(1, 100) n`,
+    [development.organizationId],
+  )
+  const make = (name: string, clock?: object) =>
+    development.post('/v1/environments', { name, color: '#123456', ...(clock ? { clock } : {}) })
+  expect(await make('One more', {})).toMatchObject({ status: 400, body: { code: 'too_many_held_environments' } })
+  expect(await make('Staging')).toMatchObject({ status: 201 })
+})
+
+test('an ordinary environment has the real time, and its clock is nobody’s to move', async () => {
+  const { api } = server
+  expect((await api.get('/v1/clock')).body).toEqual({ held: false, now: server.clock.now().toISOString() })
+  for (const answer of [await api.post('/v1/clock/advance', { by: '1d' }), await api.put('/v1/clock', { now: start })])
+    expect(answer).toMatchObject({ status: 409, body: { code: 'clock_not_held' } })
+})
+
+test('what is no time, or the wrong one, is refused', async () => {
+  const api = await heldApi(server, { now: start })
+  for (const body of [
+    {},
+    { by: '1d', to: 'next' },
+    { by: '1 day' },
+    { to: 'tomorrow' },
+    { to: '2026-03-28' },
+    { by: 3 },
+  ])
+    expect(await api.post('/v1/clock/advance', body)).toMatchObject({ status: 422, body: { code: 'validation' } })
+  expect(await api.post('/v1/clock/advance', { to: '2026-03-28T18:59:59Z' })).toMatchObject({
+    ...{ status: 422, body: { code: 'clock_backwards', message: `The clock stands at ${start} and does not go back` } },
+  })
+  for (const body of [{ by: '367d' }, { to: '2101-01-01T00:00:00Z' }])
+    expect(await api.post('/v1/clock/advance', body)).toMatchObject({
+      status: 422,
+      body: { code: 'clock_out_of_range' },
+    })
+  expect(await api.put('/v1/clock', { now: 'x' })).toMatchObject({ status: 422, body: { code: 'validation' } })
+  expect(await api.put('/v1/clock', { now: '2200-01-01T00:00:00Z' })).toMatchObject({
+    body: { code: 'clock_out_of_range' },
+  })
+})
+
+test('it is set until the first trigger, and by editors', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [inApp])
+  expect((await api.put('/v1/clock', { now: '2026-03-29T02:30[Europe/Berlin]' })).body.now).toBe(
+    '2026-03-29T01:30:00.000Z',
+  )
+  expect((await api.put('/v1/clock', { now: start })).body.now).toBe(start)
+  const [viewer, editor] = [await signInAs(server, api, 'viewer'), await signInAs(server, api, 'editor')]
+  expect((await viewer.get('/v1/clock')).status).toBe(200)
+  expect((await viewer.post('/v1/clock/advance', { by: '0s' })).status).toBe(403)
+  expect((await editor.post('/v1/clock/advance', { by: '1s' })).status).toBe(200)
+  await trigger(api)
+  expect(await api.put('/v1/clock', { now: start })).toMatchObject({ status: 409, body: { code: 'clock_started' } })
+})
+
+test('an advance ends every wait exactly at its time, and tells what happened', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [inApp, delay(2), email()])
+  await trigger(api, { transactionId: 'c-1' })
+  expect(await api.advance()).toMatchObject({
+    from: start,
+    now: start,
+    reached: true,
+    waitsEnded: 0,
+    messages: { in_app: 1 },
+  })
+  expect((await api.get('/v1/clock')).body.waiting).toEqual({ count: 1, next: '2026-03-28T21:00:00.000Z' })
+  const told = await api.advance({ by: '3d' })
+  const of = { transactionId: 'c-1', subscriberId: 'ada', workflowId: 'news' }
+  const at = '2026-03-28T21:00:00.000Z'
+  expect(told).toEqual({
+    ...{ from: start, now: '2026-03-31T19:00:00.000Z', reached: true, moments: 1, waitsEnded: 1, runsEnded: 1 },
+    ...{ attempts: 1, messages: { email: 1 }, reasons: {}, hasMore: false, waiting: { count: 0, next: null } },
+    events: [
+      { at, ...of, stepId: 'wait', status: 'completed', reason: null },
+      { at, ...of, stepId: 'mail', status: 'completed', reason: null },
+    ],
+  })
+  const [run] = (await api.get('/v1/notifications')).body.data
+  expect(run).toMatchObject({ createdAt: start, updatedAt: at, triggeredAt: start, status: 'completed' })
+  expect(run.jobs.map(({ updatedAt }: { updatedAt: string }) => updatedAt)).toEqual([start, at, at])
+  const [message] = (await api.get('/v1/sandbox/messages')).body.data
+  expect(message).toMatchObject({ createdAt: at, text: expect.stringContaining('It is Ada') })
+  const subscriber = (await api.get('/v2/subscribers/ada')).body
+  expect(subscriber).toMatchObject({ createdAt: start })
+  expect((await api.get('/v2/workflows/news')).body).toMatchObject({ createdAt: start })
+  // Ids, and with them partitions and retention, go by the real time.
+  expect(Number.parseInt(run._id.slice(0, 8), 16)).toBe(Math.floor(server.clock.now().getTime() / 1000))
+})
+
+test('to the next wait, or nowhere', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [delay(2), delay(30, 'minutes', 'again'), inApp])
+  expect(await api.advance({ to: 'next' })).toMatchObject({ now: start, reached: true, moments: 0 })
+  await trigger(api)
+  expect(await api.advance({ to: 'next' })).toMatchObject({ now: '2026-03-28T21:00:00.000Z', waiting: { count: 1 } })
+  expect(await api.advance({ to: 'next' })).toMatchObject({ now: '2026-03-28T21:30:00.000Z', messages: { in_app: 1 } })
+  expect(await api.advance({ to: '2026-03-29T02:30[Europe/Berlin]' })).toMatchObject({
+    now: '2026-03-29T01:30:00.000Z',
+  })
+})
+
+test('the real time passes it by: nothing is woken, forgotten or purged by it', async () => {
+  const api = await heldApi(server, { now: start })
+  const limit = { name: 'Limit', stepId: 'limit', type: 'throttle', controlValues: { amount: 1, unit: 'hours' } }
+  await workflow(api, [limit, inApp, delay(1), email()])
+  await trigger(api)
+  server.clock.advance({ days: 2 })
+  await server.drain()
+  await server.database.pool.query("SELECT graphile_worker.add_job('purge_expired')")
+  await server.drain()
+  expect((await api.get('/v1/clock')).body).toMatchObject({ now: start, waiting: { count: 1 } })
+  expect((await api.get('/v1/sandbox/messages')).body.data).toEqual([])
+  // Its throttle still knows the first.
+  await trigger(api)
+  expect(await api.advance()).toMatchObject({ reasons: { throttled: expect.any(Number) } })
+  expect(await api.advance({ by: '365d' })).toMatchObject({ messages: { email: 1 } })
+  expect((await api.get('/v1/notifications')).body.data).toHaveLength(2)
+})
+
+test('the inbox goes by it: reading, pressing and snoozing', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [inApp])
+  await trigger(api)
+  await api.advance({ by: '1h' })
+  const path = '/v2/subscribers/ada/notifications'
+  const [{ id }] = (await api.get(path)).body.data
+  const at = '2026-03-28T20:00:00.000Z'
+  expect((await api.patch(`${path}/${id}/read`)).body).toMatchObject({ isRead: true, readAt: at })
+  expect((await api.patch(`${path}/${id}/snooze`, { snoozeUntil: at })).body.code).toBe('snooze_too_short')
+  const snoozed = await api.patch(`${path}/${id}/snooze`, { snoozeUntil: '2026-03-30T08:00:00Z' })
+  expect(snoozed).toMatchObject({ status: 200, body: { isSnoozed: true } })
+  expect((await api.get('/v1/clock')).body.waiting).toEqual({ count: 1, next: '2026-03-30T08:00:00.000Z' })
+  await server.drain()
+  expect((await api.get(path)).body.data[0]).toMatchObject({ isSnoozed: true })
+  expect(await api.advance({ to: 'next' })).toMatchObject({ waitsEnded: 1 })
+  const [back] = (await api.get(path)).body.data
+  expect(back).toMatchObject({ isSnoozed: false, createdAt: '2026-03-30T08:00:00.000Z' })
+})
+
+test('a wait is canceled, ended early and counted at the time it shows', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [delay(5), inApp])
+  const first = await trigger(api)
+  await api.advance({ by: '1h' })
+  expect((await api.delete(`/v1/events/trigger/${first}`)).status).toBe(200)
+  const [{ _id }] = (await api.get('/v1/notifications')).body.data
+  const [canceled] = (await api.get(`/v1/notifications/${_id}`)).body.jobs
+  expect(canceled).toMatchObject({ status: 'canceled', updatedAt: '2026-03-28T20:00:00.000Z' })
+  expect(await api.advance({ by: '1d' })).toMatchObject({ moments: 0, waiting: { count: 0, next: null } })
+  await trigger(api)
+  await api.advance()
+  const [{ _id: second }] = (await api.get('/v1/notifications')).body.data
+  expect((await api.post(`/v1/notifications/${second}/end-wait`)).status).toBeLessThan(300)
+  expect(await api.advance()).toMatchObject({ waiting: { count: 0, next: null } })
+  expect((await api.get('/v1/messages')).body.data).toMatchObject([{ createdAt: '2026-03-29T20:00:00.000Z' }])
+})
+
+test('retries and circuits go by it, and chance by its seed', async () => {
+  const circuits = async () => {
+    const { rowCount } = await server.database.pool.query('SELECT FROM held_circuits WHERE open_until IS NOT NULL')
+    return rowCount
+  }
+  const attempts = async (seed: number) => {
+    const api = await heldApi(server, { now: start, seed })
+    await workflow(api, [email()])
+    await api.put('/v1/sandbox/faults', { fault: 'server_error', channel: 'email' })
+    await trigger(api, { transactionId: 'same' })
+    await trigger(api, { transactionId: 'other' })
+    const { attempts: calls } = await api.advance({ by: '40m' })
+    const runs = (await api.get('/v1/notifications')).body.data
+    return { calls, due: runs.map(({ jobs: [mail] }: { jobs: Array<{ dueAt: string }> }) => mail?.dueAt) }
+  }
+  const first = await attempts(1)
+  // Five failures open the circuit, for both messages.
+  expect(first.calls).toBeGreaterThan(5)
+  expect(await circuits()).toBeGreaterThan(0)
+  expect(await attempts(1)).toEqual(first)
+  expect(await attempts(2)).not.toEqual(first)
+})
+
+test('what is triggered during an advance is taken at the time the clock shows, and finished before it moves on', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
+  await workflow(api, [delay(1, 'minutes'), inApp], 'other')
+  await trigger(api)
+  const moving = api.advance({ by: '2d' })
+  const others: string[] = []
+  for (let n = 0; n < 8; n += 1) others.push(await trigger(api, { name: 'other' }))
+  await moving
+  await api.advance({ by: '1m' })
+  const runs = (await api.get('/v1/notifications?limit=50')).body.data
+  const own = runs.filter(({ transactionId }: { transactionId: string }) => others.includes(transactionId))
+  expect(own).toHaveLength(8)
+  for (const { jobs, triggeredAt } of own) expect(Date.parse(jobs[0].updatedAt) - Date.parse(triggeredAt)).toBe(60_000)
+})
+
+test('a second advance meanwhile is refused, and a process that died leaves none', async () => {
+  const api = await heldApi(server, { now: start })
+  const other = await server.database.pool.connect()
+  const to = '2026-04-01T00:00:00.000Z'
+  await other.query('UPDATE environments SET clock_target = $2 WHERE id = $1', [api.environmentId, to])
+  expect((await api.get('/v1/clock')).body.advancingTo).toBeNull()
+  await other.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`advance ${api.environmentId}`])
+  expect((await api.get('/v1/clock')).body.advancingTo).toBe(to)
+  for (const second of [
+    await api.post('/v1/clock/advance', { by: '0s' }),
+    await api.put('/v1/clock', { now: start }),
+  ]) {
+    expect(second).toMatchObject({ status: 409, body: { code: 'clock_moving', to } })
+    expect(second.headers.get('retry-after')).toBe('1')
+  }
+  other.release(true)
+  expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
+})
+
+test('others are called as in Development, and webhooks are sent by the real time with the held one in them', async () => {
+  const api = await heldApi(server, { now: start })
+  const called: string[] = []
+  const other = createServer((request, response) => {
+    called.push(`${request.method} ${request.url}`)
+    response.setHeader('content-type', 'application/json').end('{"level": 3}')
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const ask = {
+    name: 'Ask',
+    stepId: 'ask',
+    type: 'http_request',
+    controlValues: { method: 'GET', url: `${url}/level` },
+  }
+  await workflow(api, [delay(1), ask, { ...inApp, controlValues: { body: 'Level {{steps.ask.level}}' } }])
+  expect((await api.post('/v2/webhooks/endpoints', { url: `${url}/hook`, eventTypes: ['message.sent'] })).status).toBe(
+    201,
+  )
+  await trigger(api)
+  await api.advance({ by: '2h' })
+  expect(called).toEqual(['GET /level'])
+  const at = '2026-03-28T20:00:00.000Z'
+  expect((await api.get('/v1/messages')).body.data).toMatchObject([{ content: 'Level 3', createdAt: at }])
+  const { rows } = await server.database.pool.query(
+    "SELECT created_at, object ->> 'created_at' AS told FROM webhook_events WHERE environment_id = $1",
+    [api.environmentId],
+  )
+  expect(rows.map(({ told }) => new Date(told).toISOString())).toEqual([at])
+  expect(rows.map(({ created_at }) => created_at)).toEqual([server.clock.now()])
+  await server.drain()
+  expect(called).toEqual(['GET /level', 'POST /hook'])
+  other.close()
+})
+
+test('deleting the environment ends an advance', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
+  await trigger(api)
+  const moving = api.post('/v1/clock/advance', { by: '30d' })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect((await server.wideApi.delete(`/v1/environments/${api.environmentId}`)).status).toBe(200)
+  expect([200, 401]).toContain((await moving).status)
+})

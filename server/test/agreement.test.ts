@@ -1,0 +1,83 @@
+// Generated scenarios come to the same, to the millisecond, whether they are simulated or lived through in an environment whose
+// clock is held. More of them: SCENARIOS=1000 npx vitest run server/test/agreement.test.ts; one: SCENARIO=17.
+import { expect, test } from 'vitest'
+import { live } from '../../scripts/live.mjs'
+import { momentMs } from '../src/engine/simulation/moments.ts'
+import { generatedScenario } from './generated-scenarios.ts'
+import { useServer } from './server.ts'
+
+const server = useServer()
+const { SCENARIO, SCENARIOS = '20', SCENARIO_SEED = '1' } = process.env
+const first = SCENARIO === undefined ? Number(SCENARIO_SEED) * 1_000 : Number(SCENARIO)
+const numbers = Array.from({ length: SCENARIO === undefined ? Number(SCENARIOS) : 1 }, (_, index) => first + index)
+
+type Members = Record<string, any>
+const list = (value: unknown) => value as Members[]
+const picked = (from: Members, names: string[]) => Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
+
+/** What both tell, ids aside. */
+function told(played: Members): Members {
+  const place = new Map(
+    list(played.runs).map(({ id, transactionId, subscriberId }) => [id, `${transactionId} ${subscriberId}`]),
+  )
+  return {
+    triggers: list(played.triggers).map((trigger) => ({
+      ...picked(trigger, ['input', 'at', 'transactionId', 'status', 'runs']),
+      passedOver: list(trigger.passedOver).map(({ reason, named, subscriberIds }) => [
+        reason,
+        named ?? null,
+        subscriberIds,
+      ]),
+    })),
+    runs: list(played.runs)
+      .map((run) => ({
+        ...picked(run, ['transactionId', 'subscriberId', 'workflowId', 'status', 'deliveryLifecycle', 'createdAt']),
+        mergedInto: place.get(run.mergedInto) ?? null,
+        steps: list(run.steps).map((step) =>
+          picked(step, ['stepId', 'type', 'status', 'reason', 'error', 'beganAt', 'endedAt']),
+        ),
+      }))
+      .sort(byText),
+    messages: list(played.messages)
+      .map((message) => ({
+        ...picked(message, ['transactionId', 'subscriberId', 'stepId', 'channel', 'at', 'status', 'providerId']),
+        // The sandbox has what arrived; of what did not, the record has the content only.
+        ...(message.status === 'sent' ? picked(message, ['to', 'subject', 'text', 'html']) : {}),
+      }))
+      .sort(byText),
+  }
+}
+
+const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+
+/** The order in which steps ended, but for those that a cancel ended. */
+function endsIn(timeline: Members[], runs: Members[]): string[] {
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  return timeline
+    .filter(({ kind }) => kind === 'step_ended')
+    .flatMap(({ at, runId, stepId }) => {
+      const run = byId.get(runId)
+      const step = list(run?.steps).find((each) => each.stepId === stepId)
+      return step?.reason === 'canceled_by_user' ? [] : [`${at} ${run?.transactionId} ${run?.subscriberId} ${stepId}`]
+    })
+}
+
+test.each(numbers)('scenario %i', async (number) => {
+  const scenario = generatedScenario(number)
+  const simulated = await server.api.post('/v1/simulations', scenario)
+  expect(simulated.status, simulated.text.slice(0, 2_000)).toBe(200)
+  const lived = await live({ url: server.url, key: server.wideApi.key }, scenario, { momentMs })
+  expect(told(lived), JSON.stringify(scenario)).toEqual(told(simulated.body))
+  const canceled = new Set(
+    list(lived.runs).flatMap(({ transactionId, subscriberId, steps }) =>
+      list(steps).flatMap(({ stepId, reason }) =>
+        reason === 'canceled_by_user' ? [`${transactionId} ${subscriberId} ${stepId}`] : [],
+      ),
+    ),
+  )
+  const ends = list(lived.events)
+    .map(({ at, transactionId, subscriberId, stepId }) => [String(at), `${transactionId} ${subscriberId} ${stepId}`])
+    .filter(([, step]) => !canceled.has(step ?? ''))
+    .map((words) => words.join(' '))
+  expect(ends).toEqual(endsIn(simulated.body.timeline, simulated.body.runs))
+})

@@ -1,0 +1,152 @@
+// A process that dies at any statement of an advance, with another process beside it and a caller at each: nothing is lost, nothing
+// doubled, and the clock never goes back. By default at some of the statements; at all: EVERY=1.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { CutLine } from './cut-line.ts'
+import { type Here, startHere } from './here.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
+
+const every = Number(process.env.EVERY ?? 12)
+const name = `t_${randomBytes(6).toString('hex')}`
+const start = '2026-03-28T19:00:00.000Z'
+let databaseUrl: string
+let client: pg.Client
+let survivor: Here
+let organizationKey: string
+
+const settingsOf = (url: string) => ({
+  ...{
+    DATABASE_URL: url,
+    BELFRY_SECRET_KEY: secretKey,
+    BELFRY_BRAND: 'novu',
+    BELFRY_API_KEY: 'the-key-of-development',
+  },
+  ...{ BELFRY_CANARY: 'false', BELFRY_ROLE: 'api', BELFRY_LOG: 'silent' },
+})
+
+beforeAll(async () => {
+  databaseUrl = await createTestDatabase(name)
+  client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  survivor = await startHere(settingsOf(databaseUrl))
+  organizationKey = 'the-key-of-development'
+})
+
+afterAll(async () => {
+  await survivor.stop()
+  await client.end()
+  await dropTestDatabase(name)
+})
+
+const email = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hello', body: 'Hello' } }
+const delay = {
+  name: 'Wait',
+  stepId: 'wait',
+  type: 'delay',
+  controlValues: { type: 'regular', amount: 1, unit: 'hours' },
+}
+const digest = { name: 'Collect', stepId: 'collect', type: 'digest', controlValues: { amount: 2, unit: 'hours' } }
+const inApp = { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'Hello' } }
+
+async function prepared(): Promise<{ id: string; key: string }> {
+  const root = new Api(survivor.url, organizationKey, '', '')
+  const named = { name: `held ${randomBytes(6).toString('hex')}`, color: '#123456', clock: { now: start } }
+  const made = await root.post('/v1/environments', named)
+  expect(made, made.text).toMatchObject({ status: 201 })
+  const { _id: id, apiKeys } = made.body
+  const api = new Api(survivor.url, apiKeys[0].key, id, '')
+  const steps = [inApp, delay, email, digest, { ...email, stepId: 'last' }]
+  expect(await api.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps })).toMatchObject({
+    status: 201,
+  })
+  for (const subscriberId of ['ada', 'bob', 'ada'])
+    await api.post('/v1/events/trigger', { name: 'news', to: { subscriberId, email: `${subscriberId}@example.com` } })
+  return { id, key: apiKeys[0].key }
+}
+
+const shownBy = async (id: string): Promise<number> => {
+  const { rows } = await client.query<{ clock_now: Date }>('SELECT clock_now FROM environments WHERE id = $1', [id])
+  return rows[0]?.clock_now.getTime() ?? 0
+}
+
+async function outcomeOf(id: string) {
+  const { rows: runs } = await client.query(
+    `SELECT n.subscriber_id, n.status, (SELECT json_agg(json_build_array(j.step_id, j.status, j.updated_at) ORDER BY j.position)
+       FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id) AS steps
+     FROM notifications n WHERE n.environment_id = $1 ORDER BY n.event_id, n.id`,
+    [id],
+  )
+  const { rows: messages } = await client.query(
+    `SELECT subscriber_id, channel, step_id, status, created_at FROM messages WHERE environment_id = $1
+     ORDER BY transaction_id, created_at, channel, id`,
+    [id],
+  )
+  const { rows: sandbox } = await client.query(
+    'SELECT subscriber_id, step_id, created_at FROM sandbox_messages WHERE environment_id = $1 ORDER BY 3, 1, 2',
+    [id],
+  )
+  const { rows: left } = await client.query('SELECT kind FROM timers WHERE environment_id = $1', [id])
+  return { runs, messages, sandbox, left }
+}
+
+/** Advances at the survivor until it is there, whoever else moves the clock. */
+async function finish(key: string, to: string): Promise<void> {
+  const api = new Api(survivor.url, key, '', '')
+  await vi.waitUntil(
+    async () => {
+      const { status, body } = await api.post('/v1/clock/advance', { to })
+      return (status === 200 && body.reached) || (status === 422 && body.code === 'clock_backwards')
+    },
+    { timeout: 60_000, interval: 20 },
+  )
+}
+
+test('nothing is lost or doubled, and the clock never goes back', async () => {
+  const to = '2026-03-29T19:00:00Z'
+  const undisturbed = await prepared()
+  const counting = await CutLine.to(databaseUrl)
+  const counted = await startHere(settingsOf(counting.url))
+  // Once before, so that everything is remembered.
+  await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { by: '0s' })
+  counting.takeCount()
+  await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { to })
+  const statements = counting.takeCount()
+  await counted.stop()
+  await counting.close()
+  const expected = await outcomeOf(undisturbed.id)
+  expect(expected.left).toEqual([])
+  expect(expected.sandbox).toHaveLength(5)
+  expect(statements).toBeGreaterThan(100)
+
+  for (let at = 1 + Math.floor(Math.random() * every); at < statements; at += every) {
+    const { id, key } = await prepared()
+    const line = await CutLine.to(databaseUrl)
+    const victim = await startHere(settingsOf(line.url))
+    const api = new Api(victim.url, key, '', '')
+    await api.post('/v1/clock/advance', { by: '0s' })
+    line.cutAfter(at)
+    let last = await shownBy(id)
+    let isOver = false
+    const watching = (async () => {
+      while (!isOver) {
+        const shown = await shownBy(id)
+        expect(shown).toBeGreaterThanOrEqual(last)
+        last = shown
+      }
+    })()
+    // It may never be answered.
+    void api.post('/v1/clock/advance', { to }).catch(() => undefined)
+    await finish(key, to)
+    isOver = true
+    await watching
+    expect(await shownBy(id), `cut at ${at}`).toBe(Date.parse(to))
+    const outcome = await outcomeOf(id)
+    expect(outcome, `cut at ${at} of ${statements}`).toEqual(expected)
+    await Promise.race([victim.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
+    await line.close()
+    await new Api(survivor.url, organizationKey, '', '').delete(`/v1/environments/${id}`)
+  }
+})

@@ -1,0 +1,113 @@
+// The line between a service and its database, which can be cut after so many statements: to the database, and so to every other
+// process, that is what a killed process looks like.
+import { mkdtempSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/** The bytes that begin a simple query and the end of an extended one. */
+const [query, sync] = ['Q'.charCodeAt(0), 'S'.charCodeAt(0)]
+
+export class CutLine {
+  /** What the service connects to. */
+  readonly url: string
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'belfry-line-'))
+  readonly #server: net.Server
+  readonly #open = new Set<net.Socket>()
+  #left = Number.POSITIVE_INFINITY
+  #count = 0
+
+  private constructor(databaseUrl: string) {
+    const [, folder = ''] = /[?&]host=([^&]+)/.exec(databaseUrl) ?? []
+    const [, port = '5432'] = /[?&]port=(\d+)/.exec(databaseUrl) ?? []
+    const socket = `${decodeURIComponent(folder)}/.s.PGSQL.${port}`
+    this.#server = net.createServer((client) => this.#join(client, net.connect(socket)))
+    this.url = databaseUrl.replace(folder, encodeURIComponent(this.#folder)).replace(/([?&]port=)\d+/, '$15432')
+  }
+
+  static async to(databaseUrl: string): Promise<CutLine> {
+    const line = new CutLine(databaseUrl)
+    await new Promise<void>((resolve) => line.#server.listen(path.join(line.#folder, '.s.PGSQL.5432'), resolve))
+    return line
+  }
+
+  /** Statements since the last time. */
+  takeCount(): number {
+    const count = this.#count
+    this.#count = 0
+    return count
+  }
+
+  /** Nothing passes after so many more statements, for good. The last one arrives, and its answer does not. */
+  cutAfter(statements: number): void {
+    this.#left = statements
+  }
+
+  get isCut(): boolean {
+    return this.#left <= 0
+  }
+
+  async close(): Promise<void> {
+    this.#cut()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #join(client: net.Socket, server: net.Socket): void {
+    for (const socket of [client, server]) {
+      this.#open.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        this.#open.delete(socket)
+        client.destroy()
+        server.destroy()
+      })
+    }
+    if (this.isCut) {
+      this.#cut()
+      return
+    }
+    const messages = new Messages()
+    client.on('data', (bytes: Buffer) => {
+      for (const { type, rest } of messages.split(bytes)) {
+        server.write(rest)
+        if (type !== query && type !== sync) continue
+        this.#count += 1
+        this.#left -= 1
+        // It may be done by the time the connection is lost, or not.
+        if (!this.isCut) continue
+        this.#cut()
+        return
+      }
+    })
+    server.on('data', (bytes: Buffer) => {
+      if (!this.isCut) client.write(bytes)
+    })
+  }
+
+  #cut(): void {
+    this.#left = 0
+    for (const socket of this.#open) socket.destroySoon()
+  }
+}
+
+/** The messages of a client, each with its first byte; those that begin a connection have none. */
+class Messages {
+  #kept = Buffer.alloc(0)
+  #isOpen = false
+
+  split(bytes: Buffer): Array<{ type: number | undefined; rest: Buffer }> {
+    const found: Array<{ type: number | undefined; rest: Buffer }> = []
+    this.#kept = Buffer.concat([this.#kept, bytes])
+    for (;;) {
+      const head = this.#isOpen ? 1 : 0
+      if (this.#kept.length < head + 4) return found
+      const length = head + this.#kept.readUInt32BE(head)
+      if (this.#kept.length < length) return found
+      const rest = this.#kept.subarray(0, length)
+      this.#kept = this.#kept.subarray(length)
+      found.push({ type: this.#isOpen ? rest[0] : undefined, rest })
+      this.#isOpen = true
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// Scenarios that nobody has thought of: every kind of step, keys, look-backs, cron, dynamic delays, schedules in several zones
+// over both nights the clocks change, cancels, reads, faults and edits. The same number gives the same scenario.
+
+/** A generator of numbers from 0 to 1 (mulberry32). */
+export function chanceOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d_2b_79_f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+type Members = Record<string, unknown>
+
+const zones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'UTC']
+/** The nights of both changes, in Europe and elsewhere, and an ordinary day. */
+const starts = [
+  '2026-03-28T22:00:00Z',
+  '2026-10-24T21:30:00Z',
+  '2026-03-07T20:00:00Z',
+  '2026-11-01T03:00:00Z',
+  '2026-06-10T09:15:00Z',
+]
+const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+const ids = ['ada', 'bob', 'cy']
+
+export function generatedScenario(number: number): Members {
+  const chance = chanceOf(number)
+  const below = (most: number) => Math.floor(chance() * most)
+  const one = <T>(list: readonly T[]): T => list[below(list.length)] as T
+  const maybe = <T>(odds: number, value: () => T): T | undefined => (chance() < odds ? value() : undefined)
+  const given = (members: Members): Members =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  let named = 0
+  const stepId = (type: string) => {
+    named += 1
+    return `${type.replace('_', '-')}-${named}`
+  }
+
+  const schedule = () => ({
+    isEnabled: true,
+    weeklySchedule: Object.fromEntries(
+      days
+        .filter(() => chance() < 0.8)
+        .map((day) => [
+          day,
+          {
+            isEnabled: true,
+            hours: [
+              one([
+                { start: '09:00 AM', end: '05:00 PM' },
+                { start: '01:30 AM', end: '04:00 AM' },
+                { start: '02:00 AM', end: '02:45 AM' },
+                { start: '06:00 PM', end: '11:00 PM' },
+              ]),
+            ],
+          },
+        ]),
+    ),
+  })
+  const channels = () => given({ email: maybe(0.5, () => chance() < 0.5), in_app: maybe(0.3, () => chance() < 0.5) })
+
+  const skip = (earlier: string[]) => {
+    const read = earlier.find((id) => id.startsWith('in-app'))
+    if (read && chance() < 0.5) return { '==': [{ var: `steps.${read}.read` }, one([true, false])] }
+    return one([{ '==': [{ var: 'payload.kind' }, 'loud'] }, { '>': [{ var: 'payload.n' }, 2] }])
+  }
+  const amount = () =>
+    one([
+      { amount: 10, unit: 'minutes' },
+      { amount: 90, unit: 'seconds' },
+      { amount: 3, unit: 'hours' },
+      { amount: 1, unit: 'days' },
+    ])
+  const step = (earlier: string[]): Members => {
+    const type = one(['in_app', 'email', 'email', 'sms', 'delay', 'delay', 'digest', 'digest', 'throttle'])
+    const id = stepId(type)
+    const digested = earlier.find((each) => each.startsWith('digest'))
+    const body = digested
+      ? `{{steps.${digested}.eventCount}} of {{payload.n}}, {{steps.${digested}.events | map: "payload.n" | join: "-"}}`
+      : 'Number {{payload.n}} for {{subscriber.subscriberId}}'
+    const condition = maybe(0.2, () => skip(earlier))
+    const common = { name: id, stepId: id, type }
+    switch (type) {
+      case 'in_app':
+      case 'sms':
+        return { ...common, controlValues: given({ body, skip: condition }) }
+      case 'email':
+        return { ...common, controlValues: given({ subject: body, body: 'Hello', skip: condition }) }
+      case 'delay': {
+        const extendToSchedule = maybe(0.4, () => true)
+        const kind = one(['regular', 'regular', 'timed', 'dynamic'])
+        const values =
+          kind === 'regular'
+            ? { type: 'regular', ...amount() }
+            : kind === 'timed'
+              ? { type: 'timed', cron: one(['0 9 * * *', '30 2 * * *', '*/20 * * * *', '15 1 * * 0']) }
+              : { type: 'dynamic', dynamicKey: 'payload.until' }
+        return { ...common, controlValues: given({ ...values, extendToSchedule, skip: condition }) }
+      }
+      case 'digest': {
+        const values = one<() => Members>([
+          () => amount(),
+          () => ({ ...amount(), digestKey: 'payload.kind' }),
+          () => ({ ...amount(), lookBackWindow: { amount: 5, unit: 'minutes' } }),
+          () => ({ type: 'timed', cron: one(['0 9 * * *', '30 2 * * *', '*/15 * * * *']) }),
+          () => ({ ...amount(), maxEvents: 2 + below(2) }),
+          () => ({ ...amount(), window: 'sliding', maxWindow: { amount: 2, unit: 'days' } }),
+          () => ({ ...amount(), flushFirst: true }),
+        ])()
+        return {
+          ...common,
+          controlValues: given({ ...values, extendToSchedule: maybe(0.2, () => true), skip: condition }),
+        }
+      }
+      default: {
+        const values = { amount: one([1, 2]), unit: one(['hours', 'minutes']), threshold: one([1, 2]) }
+        return { ...common, controlValues: given({ ...values, throttleKey: maybe(0.4, () => 'payload.kind') }) }
+      }
+    }
+  }
+  const steps = () => {
+    const list: Members[] = []
+    for (let left = 1 + below(4); left > 0; left -= 1) {
+      const made = step(list.map((each) => String(each.stepId)))
+      // A workflow has one digest at most.
+      if (made.type === 'digest' && list.some(({ type }) => type === 'digest')) continue
+      list.push(made)
+    }
+    if (!list.some(({ type }) => type === 'email' || type === 'in_app' || type === 'sms'))
+      list.push({
+        name: 'last',
+        stepId: 'last',
+        type: 'email',
+        controlValues: { subject: 'Number {{payload.n}}', body: 'Hello' },
+      })
+    return list
+  }
+
+  const startAt = one(starts)
+  const subscribers = ids.map((subscriberId, index) =>
+    given({
+      subscriberId,
+      email: chance() < 0.9 ? `${subscriberId}@example.com` : undefined,
+      phone: chance() < 0.8 ? `+49151123456${index}${index}` : undefined,
+      timezone: maybe(0.8, () => one(zones)),
+      preferences: maybe(0.6, () => given({ schedule: maybe(0.7, schedule), channels: maybe(0.4, channels) })),
+    }),
+  )
+  const hasTopic = chance() < 0.4
+  const inputs: Members[] = []
+  let triggers = 0
+  let elapsed = 0
+  const moments = Array.from({ length: 4 + below(7) }, () => {
+    elapsed += one([0, 0, 60, 300, 600, 1_800, 7_200, 36_000, 86_400])
+    return elapsed
+  })
+  for (const [place, seconds] of moments.entries()) {
+    const at = `+${seconds}s`
+    const kind =
+      place === 0
+        ? 'trigger'
+        : one([...Array(8).fill('trigger'), 'cancel', 'read', 'seen', 'preferences', 'subscriber', 'workflow', 'fault'])
+    switch (kind) {
+      case 'trigger': {
+        triggers += 1
+        const until = new Date(Date.parse(startAt) + (seconds + one([600, 5_400, 86_400])) * 1000).toISOString()
+        const to = hasTopic && chance() < 0.4 ? { type: 'Topic', topicKey: 'all' } : chance() < 0.2 ? ids : one(ids)
+        inputs.push({ at, type: 'trigger', to, payload: { n: place, kind: one(['loud', 'quiet']), until } })
+        break
+      }
+      case 'cancel':
+        inputs.push({ at, type: 'cancel', transactionId: `sim-${1 + below(triggers)}` })
+        break
+      case 'read':
+      case 'seen':
+        inputs.push({ at, type: kind, subscriberId: one(ids) })
+        break
+      case 'preferences':
+        inputs.push({ at, type: 'preferences', subscriberId: one(ids), channels: { email: chance() < 0.5 } })
+        break
+      case 'subscriber':
+        inputs.push({ at, type: 'subscriber', subscriberId: one(ids), set: { timezone: one(zones), firstName: 'New' } })
+        break
+      case 'workflow':
+        inputs.push(
+          chance() < 0.5
+            ? { at, type: 'workflow', active: chance() < 0.5 }
+            : { at, type: 'workflow', draft: { steps: steps() } },
+        )
+        break
+      default:
+        inputs.push(
+          given({
+            ...{ at, type: 'fault', channel: one(['email', 'sms', undefined]) },
+            fault: one(['rate_limited', 'timeout', 'reset', 'server_error', 'bounce', 'rejected', 'unauthorized']),
+            count: maybe(0.5, () => 1 + below(6)),
+            until: maybe(0.5, () => `+${seconds + one([600, 7_200, 100_000])}s`),
+            retryAfterSeconds: maybe(0.2, () => 120),
+          }),
+        )
+    }
+  }
+  return {
+    ...{ workflow: { draft: { steps: steps() } }, startAt, seed: number, horizon: '20d', subscribers, inputs },
+    ...(hasTopic ? { topics: [{ topicKey: 'all', subscriberIds: ids.slice(0, 2) }] } : {}),
+  }
+}
