@@ -306,7 +306,12 @@ describe('a publish', () => {
   test('is looked at workflow by workflow, with what its layouts change, and published only as it was looked at', async () => {
     const { development, production } = await server.freshOrganizationWide()
     const at = `/v2/environments/${production.environmentId}`
-    const credentials = { webhookUrl: 'http://127.0.0.1:9/', secretKey: 'secret', from: 'a@example.com', senderName: 'A' }
+    const credentials = {
+      webhookUrl: 'http://127.0.0.1:9/',
+      secretKey: 'secret',
+      from: 'a@example.com',
+      senderName: 'A',
+    }
     const webhook = { providerId: 'email-webhook', channel: 'email', credentials, active: true, check: false }
     expect((await production.post('/v1/integrations', webhook)).status).toBe(201)
     await development.post('/v2/layouts', { layoutId: 'frame', name: 'Frame' })
