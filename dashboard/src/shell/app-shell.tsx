@@ -11,6 +11,7 @@ import { useShortcut } from '../ui/base/shortcuts.ts'
 import { EmptyState } from '../ui/base/states.tsx'
 import { sayWholeTexts } from '../ui/base/whole-texts.ts'
 import { useChosenEnvironment } from './environment.ts'
+import { HeldClock } from './held-clock.tsx'
 import { Sidebar } from './sidebar.tsx'
 
 const Keys = lazy(() => import('./keys.tsx').then((module) => ({ default: module.Keys })))
@@ -96,10 +97,18 @@ function Frame() {
           <Search />
         </Button>
       </header>
-      {/* The key remounts the page when the environment changes, so that no data of the old one stays visible. */}
-      <main id="content" key={environment._id} tabIndex={-1} className="min-h-0 min-w-0 overflow-y-auto outline-none">
-        <Outlet />
-      </main>
+      <div className="flex min-h-0 min-w-0 flex-col">
+        <HeldClock key={environment._id} />
+        {/* The key remounts the page when the environment changes, so that no data of the old one stays visible. */}
+        <main
+          id="content"
+          key={`content ${environment._id}`}
+          tabIndex={-1}
+          className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none"
+        >
+          <Outlet />
+        </main>
+      </div>
       {areKeysOpen && (
         <Suspense fallback={null}>
           <Keys onClose={() => setKeysOpen(false)} />

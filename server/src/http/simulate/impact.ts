@@ -118,7 +118,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
           if (!before) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
           const given = await stepsFor(tx, before, draft, { isRead: true })
           const { id, version, identifier } = before
-          const after: WorkflowVersion = { ...fieldsAfter(before, draft, given, clock.now()), id, version }
+          const after: WorkflowVersion = { ...fieldsAfter(before, draft, given, request.now()), id, version }
           const change = { workflowId: identifier, before, after, token: draftToken(before, draft) }
           const found = await readImpact(tx, secrets, { environmentId, changes: [change], triggers: asked })
           return { impact: { ...found, brand, hasExamples: true }, token: undefined }

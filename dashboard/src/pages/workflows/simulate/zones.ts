@@ -39,15 +39,6 @@ export function atWall(zone: string, wall: number): number {
   return offsetMs(zone, second) === wall - second ? second : Math.max(guess, second)
 }
 
-export const isZone = (zone: string): boolean => {
-  try {
-    formatFor(zone)
-    return true
-  } catch {
-    return false
-  }
-}
-
 export interface ClockChange {
   at: number
   /** By how much the clock is put forward; negative: back. */
