@@ -26,6 +26,8 @@ export interface Operations {
       overrides?: Record<string, unknown> | undefined
       /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
+      /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+      cancellationKey?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -57,6 +59,8 @@ export interface Operations {
         overrides?: Record<string, unknown> | undefined
         /** A trigger with an id that was already used is ignored */
         transactionId?: string | undefined
+        /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+        cancellationKey?: string | undefined
         /** A subscriber id, or a subscriber object that is created or updated */
         actor?: unknown | undefined
         /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -88,6 +92,8 @@ export interface Operations {
       overrides?: Record<string, unknown> | undefined
       /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
+      /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+      cancellationKey?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -151,6 +157,20 @@ export interface Operations {
       startedAt?: string | undefined
     }
   }
+  /** Cancel all runs under way that have a cancellation key */
+  'POST /v1/events/cancel': {
+    body: {
+      key: string
+      /** Only runs of this workflow */
+      workflowId?: string | undefined
+      /** Only runs for this subscriber; a topic or broadcast goes on for the others */
+      subscriberId?: string | undefined
+    }
+    answer: {
+      canceled: number
+      hasMore: boolean
+    }
+  }
   /** Play a scenario in memory */
   'POST /v1/simulations': {
     body: {
@@ -201,6 +221,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+          journey?: {
+            /** A template over `payload` and `context`: what runs can be cancelled by */
+            cancellationKey?: string | null | undefined
+          } | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -419,6 +444,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+          journey?: {
+            /** A template over `payload` and `context`: what runs can be cancelled by */
+            cancellationKey?: string | null | undefined
+          } | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -9156,6 +9186,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       preferences?: {
         user?: {
           all?: {
@@ -9246,6 +9281,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9481,6 +9519,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9763,6 +9804,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -9781,6 +9827,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9934,7 +9983,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory` */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -9952,6 +10001,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -9970,6 +10024,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10159,6 +10216,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10445,6 +10505,9 @@ export interface Operations {
           severity: 'high' | 'medium' | 'low' | 'none'
           messageClass: 'transactional' | 'commercial'
           consentCategory: string | null
+          journey?: {
+            cancellationKey?: string | undefined
+          } | undefined
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
           /** Always empty: each step has its own issues */
@@ -10625,6 +10688,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -11543,6 +11609,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */

@@ -32,6 +32,7 @@ import { BaseVersion, type Expected, refusalOf, staleSave } from './newer-versio
 import {
   consentAfter,
   identifierProblem,
+  journeyAfter,
   Maybe,
   newWorkflowFields,
   OwnIdentifier,
@@ -53,6 +54,7 @@ import {
   isTaken,
   preferenceFields,
   readBody,
+  refuseJourney,
   refuseOneTooMany,
   refuseSchema,
   replacedFields,
@@ -293,6 +295,7 @@ export const workflows: Resource = (app, services) => {
           severity: Maybe(upsert.severity),
           messageClass: Maybe(upsert.messageClass),
           consentCategory: Maybe(upsert.consentCategory),
+          journey: Maybe(upsert.journey),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow, 201: Workflow },
@@ -326,6 +329,7 @@ export const workflows: Resource = (app, services) => {
           active: body.active ?? false,
           severity: body.severity ?? row.severity,
           ...consentAfter(body, row),
+          ...journeyAfter(body.journey, row),
           tags: body.tags ?? row.tags,
           steps: planSteps(given, row.steps, clock.now()),
           payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
@@ -353,7 +357,8 @@ export const workflows: Resource = (app, services) => {
       config: { refusals: [409, 412] },
       schema: {
         tags,
-        summary: 'Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory`',
+        summary:
+          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -365,6 +370,7 @@ export const workflows: Resource = (app, services) => {
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
           messageClass: Maybe(patch.messageClass),
           consentCategory: Maybe(patch.consentCategory),
+          journey: Maybe(patch.journey),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
@@ -375,10 +381,12 @@ export const workflows: Resource = (app, services) => {
       const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
-      const { messageClass, consentCategory, ...others } = body
+      refuseJourney(body.journey)
+      const { messageClass, consentCategory, journey, ...others } = body
       const isEmpty =
         messageClass === undefined &&
         consentCategory === undefined &&
+        journey === undefined &&
         Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty && headers['if-match'] === undefined)
         return show(await readWorkflow(db, { environmentId: environment.id, workflowId }), reply)
@@ -392,6 +400,7 @@ export const workflows: Resource = (app, services) => {
           description: body.description ?? row.description,
           tags: body.tags ?? row.tags,
           ...consentAfter(body, row),
+          ...journeyAfter(body.journey, row),
           payload_schema: body.payloadSchema ?? row.payload_schema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
