@@ -26,6 +26,8 @@ export interface Operations {
       overrides?: Record<string, unknown> | undefined
       /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
+      /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+      cancellationKey?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -57,6 +59,8 @@ export interface Operations {
         overrides?: Record<string, unknown> | undefined
         /** A trigger with an id that was already used is ignored */
         transactionId?: string | undefined
+        /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+        cancellationKey?: string | undefined
         /** A subscriber id, or a subscriber object that is created or updated */
         actor?: unknown | undefined
         /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -88,6 +92,8 @@ export interface Operations {
       overrides?: Record<string, unknown> | undefined
       /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
+      /** A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own */
+      cancellationKey?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
@@ -151,6 +157,20 @@ export interface Operations {
       startedAt?: string | undefined
     }
   }
+  /** Cancel all runs under way that have a cancellation key */
+  'POST /v1/events/cancel': {
+    body: {
+      key: string
+      /** Only runs of this workflow */
+      workflowId?: string | undefined
+      /** Only runs for this subscriber; a topic or broadcast goes on for the others */
+      subscriberId?: string | undefined
+    }
+    answer: {
+      canceled: number
+      hasMore: boolean
+    }
+  }
   /** Play a scenario in memory */
   'POST /v1/simulations': {
     body: {
@@ -201,6 +221,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+          journey?: {
+            /** A template over `payload` and `context`: what runs can be cancelled by */
+            cancellationKey?: string | null | undefined
+          } | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -419,6 +444,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+          journey?: {
+            /** A template over `payload` and `context`: what runs can be cancelled by */
+            cancellationKey?: string | null | undefined
+          } | null | undefined
           preferences?: {
             user?: {
               all?: {
@@ -9541,6 +9571,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       preferences?: {
         user?: {
           all?: {
@@ -9631,6 +9666,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -9866,6 +9904,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10148,6 +10189,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -10166,6 +10212,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10319,7 +10368,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory` */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -10337,6 +10386,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+      journey?: {
+        /** A template over `payload` and `context`: what runs can be cancelled by */
+        cancellationKey?: string | null | undefined
+      } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
     }
@@ -10355,6 +10409,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10544,6 +10601,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -10830,6 +10890,9 @@ export interface Operations {
           severity: 'high' | 'medium' | 'low' | 'none'
           messageClass: 'transactional' | 'commercial'
           consentCategory: string | null
+          journey?: {
+            cancellationKey?: string | undefined
+          } | undefined
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
           /** Always empty: each step has its own issues */
@@ -11010,6 +11073,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */
@@ -11928,6 +11994,9 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      journey?: {
+        cancellationKey?: string | undefined
+      } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
       /** Always empty: each step has its own issues */

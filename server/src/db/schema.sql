@@ -330,8 +330,10 @@ CREATE TABLE events (
   started_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   trace text COLLATE "C",
+  cancellation_key text COLLATE "C",
   CONSTRAINT events_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX events_cancellation_key ON ONLY public.events USING btree (environment_id, cancellation_key, id) WHERE (cancellation_key IS NOT NULL);
 
 CREATE TABLE events_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -348,8 +350,10 @@ CREATE TABLE events_default (
   started_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   trace text COLLATE "C",
+  cancellation_key text COLLATE "C",
   CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF events DEFAULT;
+CREATE INDEX events_default_environment_id_cancellation_key_id_idx ON public.events_default USING btree (environment_id, cancellation_key, id) WHERE (cancellation_key IS NOT NULL);
 
 CREATE TABLE held_circuits (
   environment_id text COLLATE "C" NOT NULL,
@@ -1262,6 +1266,7 @@ CREATE TABLE workflows (
   created_by text COLLATE "C",
   message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
   consent_category text COLLATE "C",
+  journey jsonb,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)

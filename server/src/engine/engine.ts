@@ -27,6 +27,7 @@ import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
+import { type CanceledByKey, cancelByKey, type KeyPlace } from './runs/cancel-by-key.ts'
 import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
@@ -144,6 +145,11 @@ export class Engine {
 
   cancel(environmentId: string, transactionId: string): Promise<boolean> {
     return cancelTransaction(this.#parts, { environmentId, transactionId })
+  }
+
+  /** Cancels the runs under way that have this key. */
+  cancelByKey(place: KeyPlace): Promise<CanceledByKey> {
+    return cancelByKey(this.#parts, place)
   }
 
   /** Ends the delay or digest in which a run waits. @returns the step that waited, if any did */

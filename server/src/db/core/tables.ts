@@ -134,6 +134,12 @@ export interface EnvironmentVariableValueTable {
 type NullableJson<T> = ColumnType<T | null, string | null | undefined, string | null>
 type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 
+/** What concerns the runs of a workflow as a whole. */
+export interface Journey {
+  /** A template over `payload` and `context`. */
+  cancellationKey?: string
+}
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
@@ -154,6 +160,7 @@ export interface WorkflowTable extends Row {
   preferences: Json<Record<string, unknown>>
   /** Set by a dashboard user; overrides the default. */
   user_preferences: NullableJson<Record<string, unknown>>
+  journey: NullableJson<Journey>
   version: Defaulted<number>
   created_by: Optional<string>
   updated_by: Optional<string>
@@ -410,6 +417,7 @@ export interface EventTable {
   created_at: Date
   /** The `traceparent` of the trigger, if it was traced. */
   trace: string | null
+  cancellation_key: string | null
 }
 
 export interface WalkTable {

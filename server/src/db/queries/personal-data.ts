@@ -92,7 +92,7 @@ function tellingTexts({ subscriberId, email, phone }: Person): string[] {
 export function mayName(person: Person): RawBuilder<unknown> {
   const needles = [...new Set([person.subscriberId, ...tellingTexts(person)])].map((text) => JSON.stringify(text))
   const text = sql`concat(${sql.join(said.map((column) => sql`t.${sql.ref(column)}`))})`
-  return sql`(${sql.join(
+  return sql`(t.cancellation_key = ANY (${tellingTexts(person)}::text[]) OR ${sql.join(
     needles.map((needle) => sql`strpos(${text}, ${needle}) > 0`),
     sql` OR `,
   )})`
@@ -106,7 +106,7 @@ interface Mention {
 
 interface Stripped {
   /** The columns to update. */
-  changes: Partial<Record<(typeof said)[number], unknown>>
+  changes: Partial<Record<(typeof said)[number] | 'cancellation_key', unknown>>
   mentions: Mention[]
   /** Whether the person was the only recipient. */
   isTheirs: boolean
@@ -115,7 +115,10 @@ interface Stripped {
 export const erased = '[erased]'
 
 /** Removes the person from a trigger: as recipient, as actor, and their addresses in its data. */
-export function withoutPerson(event: Pick<EventRow, (typeof said)[number]>, person: Person): Stripped {
+export function withoutPerson(
+  event: Pick<EventRow, (typeof said)[number] | 'cancellation_key'>,
+  person: Person,
+): Stripped {
   const mentions: Mention[] = []
   const changes: Stripped['changes'] = {}
   const { recipients, actor } = event
@@ -130,6 +133,10 @@ export function withoutPerson(event: Pick<EventRow, (typeof said)[number]>, pers
     mentions.push({ path: 'actor', value: actor })
   }
   const texts = new Set(tellingTexts(person))
+  if (event.cancellation_key !== null && texts.has(event.cancellation_key)) {
+    changes.cancellation_key = null
+    mentions.push({ path: 'cancellationKey', value: event.cancellation_key })
+  }
   for (const column of ['payload', 'overrides', 'tenant', 'context'] as const) {
     const before = mentions.length
     const cleared = replaceTexts(event[column], texts, column, mentions)

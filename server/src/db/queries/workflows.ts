@@ -77,7 +77,7 @@ export type WorkflowFields = Pick<
   | 'preferences'
   | 'user_preferences'
 > &
-  Partial<Pick<WorkflowRow, 'message_class' | 'consent_category'>>
+  Partial<Pick<WorkflowRow, 'message_class' | 'consent_category' | 'journey'>>
 
 /** By identifier, else by internal id. */
 export async function findWorkflow(
@@ -126,6 +126,7 @@ export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
   is_translation_enabled: row.is_translation_enabled,
   preferences: row.preferences,
   user_preferences: row.user_preferences,
+  journey: row.journey,
 })
 
 /** Author, environment and time of a write. */
@@ -174,6 +175,7 @@ export async function saveWorkflows(
         payload_schema: json(fields.payload_schema),
         preferences: JSON.stringify(fields.preferences),
         user_preferences: json(fields.user_preferences),
+        journey: json(fields.journey ?? null),
         data: json(fields.data),
         environment_id: environmentId,
         id,
@@ -299,6 +301,7 @@ const comparedColumns = [
   'is_translation_enabled',
   'preferences',
   'user_preferences',
+  'journey',
 ] as const satisfies ReadonlyArray<keyof WorkflowFields>
 /** The columns that every write replaces. */
 const writtenColumns = [...comparedColumns, 'updated_by', 'updated_at'] as const

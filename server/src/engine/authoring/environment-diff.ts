@@ -141,6 +141,7 @@ function workflowsIn({ workflows, translations }: EnvironmentContent): Map<strin
         payloadSchema: row.payload_schema,
         validatePayload: row.validate_payload,
         isTranslationEnabled: row.is_translation_enabled,
+        ...(row.journey ? { journey: row.journey } : {}),
       }
       return [row.identifier, { rowId: row.id, info: infoOf(row), fields, steps: row.steps, texts: textsOf(row) }]
     }),

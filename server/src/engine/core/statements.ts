@@ -31,15 +31,15 @@ const acceptingParts = (files = '') => `fresh AS MATERIALIZED (
      ON CONFLICT DO NOTHING RETURNING event_id
    ), accepted AS (
      INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload,
-                         overrides, actor, tenant, context, created_at, started_at, trace)
+                         overrides, actor, tenant, context, created_at, started_at, trace, cancellation_key)
      SELECT f.environment_id, t.id, coalesce(t.transaction_id, 'txn_' || t.id), t.workflow_id, t.workflow_version,
             t.recipients::json, t.payload::json, t.overrides::json, t.actor::json, t.tenant::json, t.context::json,
-            t.created_at, $16::timestamptz, t.trace
+            t.created_at, $16::timestamptz, t.trace, t.cancellation_key
      FROM unnest(${column(3, 'int')}, ${column(5)}, $4::text[], ${column(6)}, ${column(7, 'int')}, ${column(8)}, ${column(9)},
                  ${column(10)}, ${column(11)}, ${column(12)}, ${column(13)}, ${column(15, 'timestamptz')},
-                 ${column(19)})
+                 ${column(19)}, ${column(20)})
        AS t (place, id, transaction_id, workflow_id, workflow_version, recipients, payload, overrides, actor, tenant,
-             context, created_at, trace)
+             context, created_at, trace, cancellation_key)
      JOIN fresh f ON f.place = t.place WHERE t.transaction_id IS NULL OR t.id IN (SELECT event_id FROM named)
      RETURNING environment_id, id
    )${files}`
@@ -53,7 +53,7 @@ const accepting = (name: string, files = '') =>
     name,
     `WITH ${acceptingParts(files)}, queued AS (
      SELECT queue_job('start_runs', j.payload::json, j.priority)
-     FROM unnest($20::text[], $21::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
+     FROM unnest($21::text[], $22::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
    )
    SELECT ${acceptedOnes}, (SELECT count(*) FROM queued) AS queued`,
   )
@@ -65,7 +65,7 @@ export const acceptTriggersWithFiles = accepting(
   `, files AS (
      INSERT INTO attachments (environment_id, event_id, position, name, mime, content, created_at)
      SELECT a.environment_id, a.id, x.position, x.name, x.mime, x.content, x.created_at
-     FROM unnest($22::text[], $23::smallint[], $24::text[], $25::text[], $26::bytea[], $27::timestamptz[])
+     FROM unnest($23::text[], $24::smallint[], $25::text[], $26::text[], $27::bytea[], $28::timestamptz[])
        AS x (event_id, position, name, mime, content, created_at)
      JOIN accepted a ON a.id = x.event_id
    )`,
@@ -234,7 +234,7 @@ export const insertRuns = statement(
  */
 export const acceptWithRuns = statement(
   'accept_with_runs',
-  `WITH ${acceptingParts()}, ${insertingRuns(20, 'r.event_id IN (SELECT id FROM accepted)')}, told AS (${tellOf('m', 'id')})
+  `WITH ${acceptingParts()}, ${insertingRuns(21, 'r.event_id IN (SELECT id FROM accepted)')}, told AS (${tellOf('m', 'id')})
    SELECT ${acceptedOnes}, (SELECT count(*) FROM told) AS told`,
 )
 

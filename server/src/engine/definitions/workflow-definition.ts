@@ -25,7 +25,8 @@ type Defined = Pick<
   | 'preferences'
   | 'user_preferences'
   | 'steps'
->
+> &
+  Partial<Pick<WorkflowFields, 'journey'>>
 
 /** In the order of the API reference. What creation takes by default is left out, but `active` and `validatePayload` are said. */
 export function workflowDefinition(row: Defined): Definition {
@@ -43,6 +44,7 @@ export function workflowDefinition(row: Defined): Definition {
     ...(row.message_class === 'transactional' ? {} : { messageClass: row.message_class }),
     ...(row.consent_category === null ? {} : { consentCategory: row.consent_category }),
     ...(isEmptyObject(preferences) ? {} : { preferences }),
+    ...(!row.journey || isEmptyObject(row.journey) ? {} : { journey: row.journey }),
     steps: row.steps.map(stepDefinition),
   }
 }

@@ -22,42 +22,46 @@ const stopWalks = statement(
   'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 RETURNING lane',
 )
 
-/** Timers of waits, including the wait for a retry. */
-const dropTimers = statement(
-  'drop_timers',
-  `DELETE FROM timers t USING notifications n, jobs j
-   WHERE n.environment_id = $1 AND n.transaction_id = $2 AND t.environment_id = $1 AND t.subject_id = n.id
-     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')
-     AND t.kind = 'step'`,
-)
-
 /** Locks the trigger of a transaction, so that none of it starts meanwhile. */
 const lockTransactionEvent = statement(
   'lock_transaction_event',
   `SELECT e.id, e.started_at FROM events e WHERE ${isOfTransaction('$1', '$2')} FOR UPDATE OF e`,
 )
 
-/** Locks its runs, and the runs whose digests took its events: only undelivered events can be taken out again. */
-const lockTransaction = statement(
-  'lock_transaction',
-  `SELECT n.id, n.digested_into FROM notifications n
-   WHERE n.environment_id = $1 AND n.id IN (
-     SELECT unnest(ARRAY[o.id, o.digested_into]) FROM notifications o WHERE o.environment_id = $1 AND o.transaction_id = $2)
-   ORDER BY n.id FOR UPDATE`,
-)
+/** @param which a condition on a run */
+const statementsFor = (suffix: string, which: (run: string) => string) => ({
+  /** Timers of waits, including the wait for a retry. */
+  dropTimers: statement(
+    `drop_timers${suffix}`,
+    `DELETE FROM timers t USING notifications n, jobs j
+     WHERE n.environment_id = $1 AND ${which('n')} AND t.environment_id = $1 AND t.subject_id = n.id
+       AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')
+       AND t.kind = 'step'`,
+  ),
+  /** Locks the runs, and the runs whose digests took their events: only undelivered events can be taken out again. */
+  lockRuns: statement(
+    `lock_transaction${suffix}`,
+    `SELECT n.id, n.digested_into FROM notifications n
+     WHERE n.environment_id = $1 AND n.id IN (
+       SELECT unnest(ARRAY[o.id, o.digested_into]) FROM notifications o WHERE o.environment_id = $1 AND ${which('o')})
+     ORDER BY n.id FOR UPDATE`,
+  ),
+  /** Their steps. The digests that took their events are locked, so what is said about them holds. */
+  findSteps: statement(
+    `find_steps_to_cancel${suffix}`,
+    `SELECT n.id AS run_id, n.status AS run_status, n.event_id, n.workflow_id, n.subscriber_row_id, j.position, j.type, j.status,
+       j.reason, j.error, j.due_at, j.step_row_id, j.digest ->> 'digestValue' AS value,
+       j.status = 'merged' AND EXISTS (
+         SELECT FROM jobs m
+         WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'
+       ) AS is_collected
+     FROM notifications n JOIN jobs j ON j.environment_id = $1 AND j.notification_id = n.id
+     WHERE n.environment_id = $1 AND ${which('n')} ORDER BY n.id, j.position`,
+  ),
+})
 
-/** The steps of its runs. The digests that took its events are locked, so what is said about them holds. */
-const findSteps = statement(
-  'find_steps_to_cancel',
-  `SELECT n.id AS run_id, n.status AS run_status, n.workflow_id, n.subscriber_row_id, j.position, j.type, j.status, j.reason,
-     j.error, j.due_at, j.step_row_id, j.digest ->> 'digestValue' AS value,
-     j.status = 'merged' AND EXISTS (
-       SELECT FROM jobs m
-       WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'
-     ) AS is_collected
-   FROM notifications n JOIN jobs j ON j.environment_id = $1 AND j.notification_id = n.id
-   WHERE n.environment_id = $1 AND n.transaction_id = $2 ORDER BY n.id, j.position`,
-)
+const ofTransaction = statementsFor('', (run) => `${run}.transaction_id = $2`)
+const ofRuns = statementsFor('_of_runs', (run) => `${run}.id = ANY ($2::text[])`)
 
 /** Writes canceled steps and their runs. */
 const saveCanceled = statement(
@@ -108,6 +112,7 @@ interface EventRow {
 
 interface StepRow {
   run_id: string
+  event_id: string
   run_status: RunState['status']
   workflow_id: string
   subscriber_row_id: string
@@ -130,7 +135,7 @@ interface CancelableJob extends OutlinedJob {
 }
 
 /** After this long waiting for a lock the caller gets an error and can retry, rather than hold a connection. */
-const patience = { lockTimeoutMs: 5_000 }
+export const patience = { lockTimeoutMs: 5_000 }
 
 /**
  * Two cancels whose digests hold each other's runs can deadlock; one of them then starts over.
@@ -154,30 +159,67 @@ async function begin(parts: EngineParts, { environmentId, transactionId }: Place
     ({ run }) => run<EventRow>(lockTransactionEvent, [environmentId, transactionId]),
     patience,
   )
-  const isHeld = (await parts.memory.recall(environmentId))?.facts.clock !== undefined
-  for (const { id, started_at } of rows) {
-    if (started_at !== null) continue
-    const key = { environmentId, id }
-    if (isHeld) await inTransaction(parts.pool, (transaction) => startHeld(transaction, parts, key, {}), patience)
-    else await startRuns(parts, [key])
-  }
+  const ids = rows.flatMap(({ id, started_at }) => (started_at === null ? id : []))
+  await beginTriggers(parts, environmentId, ids)
+}
+
+/** So that a cancel right after a trigger finds runs to cancel. */
+export async function beginTriggers(parts: EngineParts, environmentId: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  const keys = ids.map((id) => ({ environmentId, id }))
+  if ((await parts.memory.recall(environmentId))?.facts.clock === undefined) await startRuns(parts, keys)
+  else
+    for (const key of keys)
+      await inTransaction(parts.pool, (transaction) => startHeld(transaction, parts, key, {}), patience)
 }
 
 async function cancel(transaction: Transaction, parts: EngineParts, place: Place, now: Date): Promise<boolean> {
   const { environmentId, transactionId } = place
   // Trigger, walks, timers, runs: the same lock order as everywhere else.
   const [event] = await transaction.run<EventRow>(lockTransactionEvent, [environmentId, transactionId])
-  const isStopped = event !== undefined && (await stop(transaction, environmentId, event.id))
+  const isStopped = event !== undefined && (await stopWalk(transaction, environmentId, event.id))
   if (event && isStopped) {
     const passedOver = new PassedOver()
     passedOver.addNamed('canceled_by_user')
     await storePassedOver(transaction, passedOver, { environmentId, eventId: event.id, now })
   }
-  await transaction.run(dropTimers, [environmentId, transactionId])
-  await lockAll(transaction, place)
-  const runs = runsIn(environmentId, await transaction.run<StepRow>(findSteps, [environmentId, transactionId]))
-  const canceled = cancelWaits<CancelableJob, Outline<CancelableJob>>(runs, ({ isCollected }) => isCollected, now)
-  if (canceled.length === 0) return isStopped
+  const canceled = await cancelFound(
+    transaction,
+    parts,
+    { environmentId, which: transactionId, by: ofTransaction },
+    now,
+  )
+  return isStopped || canceled > 0
+}
+
+/** These runs, wherever they come from. The caller has dealt with their triggers and walks. @returns how many of them */
+export const cancelRuns = (
+  transaction: Transaction,
+  parts: EngineParts,
+  { environmentId, ids }: { environmentId: string; ids: string[] },
+  now: Date,
+): Promise<number> => cancelFound(transaction, parts, { environmentId, which: ids, by: ofRuns }, now)
+
+interface Found {
+  environmentId: string
+  /** The transaction, or the runs. */
+  which: string | string[]
+  by: typeof ofRuns
+}
+
+async function cancelFound(
+  transaction: Transaction,
+  parts: EngineParts,
+  { environmentId, which, by }: Found,
+  now: Date,
+): Promise<number> {
+  await transaction.run(by.dropTimers, [environmentId, which])
+  await lockAll(transaction, environmentId, which, by)
+  const triggers = runsIn(environmentId, await transaction.run<StepRow>(by.findSteps, [environmentId, which]))
+  const canceled = triggers.flatMap((runs) =>
+    cancelWaits<CancelableJob, Outline<CancelableJob>>(runs, ({ isCollected }) => isCollected, now),
+  )
+  if (canceled.length === 0) return 0
   const rows = canceled.map(({ run, job: { position, status, reason, details } }) => ({
     ...{ run_id: run.id, run_status: run.status },
     ...{ position, status, reason, details },
@@ -188,12 +230,15 @@ async function cancel(transaction: Transaction, parts: EngineParts, place: Place
     dueAt: dueAt ?? now,
   }))
   if (digests.length > 0) await handOver(transaction, parts, environmentId, digests, now)
-  return true
+  return new Set(canceled.map(({ run }) => run)).size
 }
 
-function runsIn(environmentId: string, rows: StepRow[]): Array<Outline<CancelableJob>> {
-  const runs = new Map<string, Outline<CancelableJob>>()
+/** By trigger: one with nothing that waits is left alone. */
+function runsIn(environmentId: string, rows: StepRow[]): Array<Array<Outline<CancelableJob>>> {
+  const triggers = new Map<string, Map<string, Outline<CancelableJob>>>()
   for (const row of rows) {
+    const runs = triggers.get(row.event_id) ?? new Map<string, Outline<CancelableJob>>()
+    triggers.set(row.event_id, runs)
     const run = runs.get(row.run_id) ?? { id: row.run_id, status: row.run_status, jobs: [] }
     runs.set(row.run_id, run)
     run.jobs.push({
@@ -208,22 +253,27 @@ function runsIn(environmentId: string, rows: StepRow[]): Array<Outline<Cancelabl
       },
     })
   }
-  return [...runs.values()]
+  return [...triggers.values()].map((runs) => [...runs.values()])
 }
 
 /** Stops the fan-out; members not reached get nothing. Repeated, because a chunk we waited for may have opened more lanes. */
-async function stop(transaction: Transaction, environmentId: string, eventId: string): Promise<boolean> {
+export async function stopWalk(transaction: Transaction, environmentId: string, eventId: string): Promise<boolean> {
   let isStopped = false
   while ((await transaction.run(stopWalks, [environmentId, eventId])).length > 0) isStopped = true
   return isStopped
 }
 
 /** A digest can be handed on while we wait for its run; then the new run is locked too. */
-async function lockAll(transaction: Transaction, { environmentId, transactionId }: Place): Promise<void> {
+async function lockAll(
+  transaction: Transaction,
+  environmentId: string,
+  which: string | string[],
+  by: Found['by'],
+): Promise<void> {
   for (;;) {
-    const rows = await transaction.run<{ id: string; digested_into: string | null }>(lockTransaction, [
+    const rows = await transaction.run<{ id: string; digested_into: string | null }>(by.lockRuns, [
       environmentId,
-      transactionId,
+      which,
     ])
     const locked = new Set(rows.map(({ id }) => id))
     if (rows.every(({ digested_into: into }) => into === null || locked.has(into))) return

@@ -1,4 +1,5 @@
 // Whether a trigger can be accepted: its workflow, its payload, its tenant and its recipients. Nothing here does I/O.
+import { renderTemplate, situation } from '../../render/liquid.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { isActive } from './compose.ts'
@@ -17,6 +18,25 @@ export function judgePayload(workflow: WorkflowVersion, { payload }: Pick<Trigge
   const checked = checkPayload(schema, payload)
   if ('problems' in checked) throw payloadError(schema, checked.problems)
   return checked.payload
+}
+
+/** Longer ones are none. */
+export const longestKey = 255
+
+/** A trigger's cancellation key; empty if there is none, undefined if it is too long. */
+export function keyFrom(
+  template: string,
+  given: { payload: Members; context: Members },
+  now: Date,
+): string | undefined {
+  const context = Object.fromEntries(
+    Object.entries(given.context).map(([type, value]) => [
+      type,
+      typeof value === 'string' ? { id: value, data: {} } : value,
+    ]),
+  )
+  const key = renderTemplate(template, situation({ payload: given.payload, context }, now)).trim()
+  return key.length > longestKey ? undefined : key
 }
 
 /** Why nothing happens; undefined if something does. @param tenant of the trigger, if it exists */

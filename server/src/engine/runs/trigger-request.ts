@@ -19,6 +19,8 @@ export interface TriggerRequest {
   actor: ({ subscriberId: string } & Members) | undefined
   tenant: ({ identifier: string } & Members) | undefined
   context: Members | undefined
+  /** Instead of the workflow's own. */
+  cancellationKey?: string | undefined
   /** The workflow itself, if it is not stored here. */
   bridged?: BridgedWorkflow
   /** A `traceparent`, if tracing is on. */

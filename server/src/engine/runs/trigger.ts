@@ -8,6 +8,7 @@ import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
 import { autoCommit, inTransaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
+import { RenderError } from '../../render/limits.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
 import { someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -27,7 +28,7 @@ import {
 } from '../core/statements.ts'
 import { type Attachment, splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
-import { idleStatus, judgePayload, type TenantChoice } from './judge.ts'
+import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
 import {
   advanceEvents,
@@ -60,6 +61,8 @@ interface AcceptedTrigger {
   isImmediate: boolean
   /** Whether nothing but its own rows is likely to be written: no step calls or waits, and it says nothing about anybody. */
   isPlain: boolean
+  /** Null: only its transaction id. */
+  cancellationKey: string | null
 }
 
 interface Surroundings extends EngineParts {
@@ -202,8 +205,26 @@ export class Triggers {
       payload: JSON.stringify(rest),
       attachments,
       values: rest,
+      cancellationKey: this.#keyOf(request, workflow, rest),
       isImmediate,
       isPlain: isImmediate && isPlain(request) && attachments.length === 0 && !someStep(workflow.steps, isOutward),
+    }
+  }
+
+  /** What its runs can be cancelled by: as the trigger says, or as its workflow makes it of the payload. */
+  #keyOf({ cancellationKey, context }: TriggerRequest, { identifier, journey }: WorkflowVersion, payload: Members) {
+    if (cancellationKey !== undefined) return cancellationKey
+    const template = journey?.cancellationKey
+    if (template === undefined) return null
+    const { log, clock } = this.#surroundings
+    try {
+      const key = keyFrom(template, { payload, context: context ?? {} }, clock.now())
+      if (key === undefined) log.warn({ workflowId: identifier }, 'the cancellation key of a trigger is too long')
+      return key || null
+    } catch (error) {
+      if (!(error instanceof RenderError)) throw error
+      log.warn({ err: error, workflowId: identifier }, 'the cancellation key of a trigger cannot be rendered')
+      return null
     }
   }
 
@@ -349,6 +370,7 @@ export class Triggers {
       new Date(isHeld ? 0 : now - dedupMs),
       triggers.length,
       tracing ? joined(({ request }) => request.trace ?? null) : '',
+      triggers.some((trigger) => trigger.cancellationKey !== null) ? joined((trigger) => trigger.cancellationKey) : '',
     ]
   }
 }
@@ -450,6 +472,7 @@ const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
   started_at: startedAt,
   created_at: trigger.createdAt,
   trace: trigger.request.trace ?? null,
+  cancellation_key: trigger.cancellationKey,
   revision: trigger.revision,
 })
 

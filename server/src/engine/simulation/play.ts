@@ -5,6 +5,7 @@ import { afterWish } from '../../db/core/refusals.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { RequestError } from '../../errors.ts'
+import { RenderError } from '../../render/limits.ts'
 import { noTranslations, translatorFor } from '../../render/translations.ts'
 import type { Answer, Progress } from '../../steps/contract/need.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
@@ -22,7 +23,7 @@ import {
   preferencesFor,
   resultsOf,
 } from '../runs/compose.ts'
-import { idleStatus, judgePayload } from '../runs/judge.ts'
+import { idleStatus, judgePayload, keyFrom } from '../runs/judge.ts'
 import { directOf, isWide, reach } from '../runs/members.ts'
 import { PassedOver } from '../runs/passed-over.ts'
 import {
@@ -244,7 +245,7 @@ export class Play {
         })
         return
       case 'cancel':
-        this.#cancel(input.transactionId)
+        this.#cancel(input)
         return
       case 'seen':
       case 'read':
@@ -326,6 +327,7 @@ export class Play {
       recipients: isBroadcast ? null : request.recipients,
       ...{ payload: rest, overrides: request.overrides, actor: request.actor ?? null, tenant: request.tenant ?? null },
       ...{ context: request.context ?? null, started_at: now, created_at: now, trace: null },
+      cancellation_key: keyOf(request, workflow, rest, now),
     }
     this.#events.set(row.id, { row, files: attachments })
     this.#people.take(row, now)
@@ -354,10 +356,23 @@ export class Play {
     }
   }
 
-  #cancel(transactionId: string): void {
-    const now = this.#now
+  #cancel({ transactionId, key, subscriberId }: Extract<Input, { type: 'cancel' }>): void {
     const all = [...this.record.runs.values()].map(({ run }) => run)
-    const runs = all.filter((run) => run.transactionId === transactionId)
+    if (key === undefined) {
+      this.#cancelRuns(all.filter((run) => run.transactionId === transactionId))
+      return
+    }
+    const isMeant = ({ event, subscriber }: RunState) =>
+      this.#events.get(event.id)?.row.cancellation_key === key &&
+      (subscriberId === undefined || subscriber.subscriber_id === subscriberId)
+    // Each trigger by itself: one with nothing that waits is left alone.
+    const found = all.filter(isMeant)
+    for (const id of new Set(found.map(({ event }) => event.id)))
+      this.#cancelRuns(found.filter(({ event }) => event.id === id))
+  }
+
+  #cancelRuns(runs: RunState[]): void {
+    const now = this.#now
     const isCollecting = (id: string | null) =>
       this.record.runs.get(id ?? '')?.run.jobs.some(({ type, status }) => type === 'digest' && status === 'delayed') ??
       false
@@ -522,6 +537,23 @@ export class Play {
         return this.#until(calling, hang, then)
       },
     })
+  }
+}
+
+function keyOf(
+  { cancellationKey, context }: TriggerRequest,
+  { journey }: WorkflowVersion,
+  payload: Members,
+  now: Date,
+): string | null {
+  if (cancellationKey !== undefined) return cancellationKey
+  try {
+    return (
+      (journey?.cancellationKey && keyFrom(journey.cancellationKey, { payload, context: context ?? {} }, now)) || null
+    )
+  } catch (error) {
+    if (error instanceof RenderError) return null
+    throw error
   }
 }
 

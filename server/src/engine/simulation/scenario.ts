@@ -84,7 +84,13 @@ export type Input = { at: number } & (
   | { type: 'trigger'; request: TriggerRequest; isBroadcast: boolean }
   /** Refused before it reached a workflow. */
   | { type: 'refused'; transactionId: string; error: { code: string; message: string } }
-  | { type: 'cancel'; transactionId: string }
+  | {
+      type: 'cancel'
+      transactionId: string | undefined
+      /** Instead of the transaction id. */
+      key: string | undefined
+      subscriberId: string | undefined
+    }
   | {
       type: Marking
       subscriberId: string

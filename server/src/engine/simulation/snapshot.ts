@@ -266,7 +266,7 @@ export class Reading {
     return [
       ...subscribers.map(({ subscriberId }) => subscriberId),
       ...topics.flatMap(({ subscriberIds }) => subscriberIds),
-      ...inputs.flatMap((input) => ('subscriberId' in input ? [input.subscriberId] : [])),
+      ...inputs.flatMap((input) => ('subscriberId' in input ? (input.subscriberId ?? []) : [])),
       ...this.#requests().flatMap(({ recipients, actor }) => [
         ...(recipients ?? []).flatMap((each) => ('subscriberId' in each ? [String(each.subscriberId)] : [])),
         ...(actor ? [actor.subscriberId] : []),

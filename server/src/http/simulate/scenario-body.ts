@@ -142,6 +142,7 @@ export function draftOf(draft: Draft, { stored, now }: Pick<Surroundings, 'store
     ...createdFields(identifier, { ...draft, name }, [], now),
     ...(stored ? { origin: stored.origin } : {}),
     ...(stored && isTranslationEnabled === undefined ? { is_translation_enabled: stored.is_translation_enabled } : {}),
+    ...(stored && draft.journey === undefined ? { journey: stored.journey ?? null } : {}),
     // A draft is written to be tried.
     active: active ?? true,
     id: stored?.id ?? hash,
@@ -242,7 +243,12 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
     case 'trigger':
       return readTriggerInput(at, given, where, reading)
     case 'cancel':
-      return { at, type, transactionId: member('transactionId') }
+      if ((given.transactionId === undefined) === (given.key === undefined))
+        throw invalid(where, 'it must have either transactionId or key')
+      return {
+        ...{ at, type, transactionId: optional('transactionId') },
+        ...{ key: optional('key'), subscriberId: given.key === undefined ? undefined : optional('subscriberId') },
+      }
     case 'seen':
     case 'read':
     case 'unread':
@@ -302,7 +308,8 @@ function readTriggerInput(at: number, given: Members, where: string, reading: In
   if (said.bridgeUrl !== undefined) throw invalid(`${where}.bridgeUrl`, 'applications are not called here')
   for (const name of ['payload', 'overrides', 'context'])
     if (said[name] !== undefined && !isObject(said[name])) throw invalid(`${where}.${name}`, 'it must be an object')
-  for (const name of ['name', 'transactionId']) if (said[name] !== undefined) text(`${where}.${name}`, said[name])
+  for (const name of ['name', 'transactionId', 'cancellationKey'])
+    if (said[name] !== undefined) text(`${where}.${name}`, said[name])
   const name = (said.name ?? reading.workflowId) as string
   const transactionId = (said.transactionId as string | undefined) || `sim-${reading.triggers}`
   const { to, ...rest } = said

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Recipient } from '../../db/core/tables.ts'
 import { readContexts } from '../../db/queries/contexts.ts'
 import { recipientIdPattern } from '../../db/queries/subscribers.ts'
+import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { TriggerRequest } from '../../engine/runs/trigger-request.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { isOneAddress } from '../../providers/email/mail.ts'
@@ -39,6 +40,13 @@ const common = {
   transactionId: Type.Optional(
     Type.String({ maxLength: longestId, description: 'A trigger with an id that was already used is ignored' }),
   ),
+  cancellationKey: Type.Optional(
+    Type.String({
+      maxLength: longestId,
+      description:
+        'A word that its runs can be cancelled by, such as the number of an order. Default: the workflow’s own',
+    }),
+  ),
   actor: Type.Optional(Person),
   tenant: Type.Optional(Type.Unknown({ description: 'The identifier of a tenant, or `{identifier, name?, data?}`' })),
   context: Type.Optional(ContextPayload()),
@@ -68,7 +76,7 @@ export interface Reading {
 export type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
 
 export const events: Resource = (app, services) => {
-  const { engine, config } = services
+  const { engine, config, db } = services
   const tags = ['Events']
 
   const requestFor = (environment: Environment, given: Given) => readTrigger(environment.id, given, services)
@@ -163,6 +171,32 @@ export const events: Resource = (app, services) => {
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(canceled) as unknown as boolean)
     },
   )
+
+  app.post(
+    '/v1/events/cancel',
+    {
+      schema: {
+        tags,
+        summary: 'Cancel all runs under way that have a cancellation key',
+        description:
+          'As by transaction id. Triggers that are accepted but not begun are begun, then cancelled; later ones are not touched. Up to 5,000 runs at a call: with `hasMore`, call again.',
+        body: Body({
+          key: Type.String({ minLength: 1, maxLength: longestId }),
+          workflowId: Type.Optional(Type.String({ description: 'Only runs of this workflow' })),
+          subscriberId: Type.Optional(
+            Type.String({ description: 'Only runs for this subscriber; a topic or broadcast goes on for the others' }),
+          ),
+        }),
+        response: { 200: Type.Object({ canceled: Type.Integer(), hasMore: Type.Boolean() }) },
+      },
+    },
+    async ({ environment, body }) => {
+      const { key, workflowId, subscriberId } = body
+      const workflow = workflowId === undefined ? undefined : await findWorkflow(db, environment.id, workflowId)
+      if (workflowId !== undefined && !workflow) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
+      return engine.cancelByKey({ environmentId: environment.id, key, workflowRowId: workflow?.id, subscriberId })
+    },
+  )
 }
 
 type ReadRecipients = Pick<TriggerRequest, 'recipients' | 'invalidRecipients'>
@@ -184,6 +218,7 @@ export function readTrigger(environmentId: string, given: Given, reading: Readin
     actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, reading),
     tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
     context: given.context,
+    cancellationKey: given.cancellationKey || undefined,
   }
 }
 

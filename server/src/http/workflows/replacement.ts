@@ -8,7 +8,15 @@ import type { Brand } from '../edge/brand.ts'
 import { Body, Enum } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 import { BaseVersion } from './newer-version.ts'
-import { consentAfter, Maybe, origins, PreferencesInput, type StepInput, workflowFields } from './shape.ts'
+import {
+  consentAfter,
+  journeyAfter,
+  Maybe,
+  origins,
+  PreferencesInput,
+  type StepInput,
+  workflowFields,
+} from './shape.ts'
 import { planSteps, storedValues, withLayouts } from './steps.ts'
 import { refuseInCode } from './tree.ts'
 import { givenPreferences, preferenceFields } from './write.ts'
@@ -43,6 +51,7 @@ export const replacementBody = (brand: Brand) =>
     severity: Maybe(upsert.severity),
     messageClass: Maybe(upsert.messageClass),
     consentCategory: Maybe(upsert.consentCategory),
+    journey: Maybe(upsert.journey),
     baseVersion: BaseVersion,
   })
 export type Replacement = Static<ReturnType<typeof replacementBody>>
@@ -74,6 +83,7 @@ export const fieldsAfter = (row: WorkflowRow, body: Replacement, given: StepInpu
   active: body.active ?? false,
   severity: body.severity ?? row.severity,
   ...consentAfter(body, row),
+  ...journeyAfter(body.journey, row),
   tags: body.tags ?? row.tags,
   steps: planSteps(given, row.steps, now),
   payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,

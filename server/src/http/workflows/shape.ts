@@ -62,6 +62,18 @@ const ReplyCallback = Body(
   { description: 'Where replies to its emails go' },
 )
 
+const Journey = Body(
+  {
+    cancellationKey: Maybe(
+      Type.String({
+        maxLength: 1024,
+        description: 'A template over `payload` and `context`: what runs can be cancelled by',
+      }),
+    ),
+  },
+  { description: 'What concerns its runs as a whole. Left out it stays as it is; null: nothing' },
+)
+
 const mostVariants = 20
 const Variant = Body(
   {
@@ -94,6 +106,7 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
       description:
         'Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional`',
     }),
+    journey: Journey,
     consentCategory: Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
       description: 'Workflows of one category are unsubscribed together. Left out it stays as it is; null: none',
@@ -134,6 +147,7 @@ export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => 
   severity: Maybe(fields.severity),
   messageClass: Maybe(fields.messageClass),
   consentCategory: Maybe(fields.consentCategory),
+  journey: Maybe(fields.journey),
   preferences: Maybe(PreferencesInput),
 })
 
@@ -228,6 +242,7 @@ export const Workflow = Type.Object({
   severity: Severity,
   messageClass: Enum(messageClasses),
   consentCategory: Nullable(Type.String()),
+  journey: Type.Optional(Type.Object({ cancellationKey: Type.Optional(Type.String()) })),
   origin: Type.String(),
   status: Status,
   issues: Type.Object({}, { description: 'Always empty: each step has its own issues' }),
@@ -271,6 +286,16 @@ export const consentAfter = (
   message_class: (messageClass === undefined ? row?.message_class : messageClass) ?? 'transactional',
   consent_category: consentCategory === undefined ? (row?.consent_category ?? null) : consentCategory,
 })
+
+/** The same for what concerns the runs. Without members there is nothing. */
+export function journeyAfter(
+  given: { cancellationKey?: string | null | undefined } | null | undefined,
+  row?: Pick<WorkflowRow, 'journey'>,
+): Pick<WorkflowRow, 'journey'> {
+  if (given === undefined) return { journey: row?.journey ?? null }
+  const key = given?.cancellationKey
+  return { journey: key ? { cancellationKey: key } : null }
+}
 
 /** Leaves out empty lists. */
 export function shownIssues(
@@ -401,6 +426,7 @@ export async function showWorkflow(
     isTranslationEnabled: row.is_translation_enabled,
     severity: row.severity as Static<typeof Severity>,
     ...shownConsent(row),
+    ...(row.journey ? { journey: row.journey } : {}),
     origin: brand.toWire(row.origin),
     status: statusOf(row, issues),
     issues: {},

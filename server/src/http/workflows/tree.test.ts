@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { writeWorkflow } from '../../../test/environment-content.ts'
 import { branch, is, say } from '../../../test/journeys.ts'
 import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 
@@ -178,6 +179,14 @@ describe('limits', () => {
     const refused = await make([{ name: 'b', stepId: 'b', type: 'branch', controlValues }])
     expect(refused).toMatchObject({ status: 422, body: { code: 'validation' } })
     expect(refused.text).toContain(JSON.stringify(message).slice(1, -1))
+  })
+
+  test('a workflow that is defined in code has none of these kinds', async () => {
+    await writeWorkflow(server, api, 'coded', { origin: 'external' })
+    const { body: stored } = await api.get('/v2/workflows/coded')
+    const refused = await api.put('/v2/workflows/coded', { ...stored, steps: [branch('b', [arm('A')])] })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'bridge_workflow_invalid' } })
+    expect(refused.body.message).toContain('cannot have a step of the kind branch')
   })
 
   test('a branch has no variants', async () => {

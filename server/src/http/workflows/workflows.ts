@@ -33,6 +33,7 @@ import { fieldsAfter, refuseIncomplete, refuseUnseen, replacementBody, stepsFor 
 import {
   consentAfter,
   identifierProblem,
+  journeyAfter,
   Maybe,
   newWorkflowFields,
   OwnIdentifier,
@@ -50,6 +51,7 @@ import {
   freeIdentifier,
   isTaken,
   readBody,
+  refuseJourney,
   refuseOneTooMany,
   refuseSchema,
   replacedFields,
@@ -314,7 +316,8 @@ export const workflows: Resource = (app, services) => {
       config: { refusals: [409, 412] },
       schema: {
         tags,
-        summary: 'Change the given fields of a workflow; null changes nothing but `messageClass` and `consentCategory`',
+        summary:
+          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -326,6 +329,7 @@ export const workflows: Resource = (app, services) => {
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
           messageClass: Maybe(patch.messageClass),
           consentCategory: Maybe(patch.consentCategory),
+          journey: Maybe(patch.journey),
           baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
@@ -336,10 +340,12 @@ export const workflows: Resource = (app, services) => {
       const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
-      const { messageClass, consentCategory, ...others } = body
+      refuseJourney(body.journey)
+      const { messageClass, consentCategory, journey, ...others } = body
       const isEmpty =
         messageClass === undefined &&
         consentCategory === undefined &&
+        journey === undefined &&
         Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty && headers['if-match'] === undefined)
         return show(await readWorkflow(db, { environmentId: environment.id, workflowId }), reply)
@@ -353,6 +359,7 @@ export const workflows: Resource = (app, services) => {
           description: body.description ?? row.description,
           tags: body.tags ?? row.tags,
           ...consentAfter(body, row),
+          ...journeyAfter(body.journey, row),
           payload_schema: body.payloadSchema ?? row.payload_schema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,

@@ -11,10 +11,19 @@ import { completePreferences, isCritical, type WorkflowPreferences } from '../..
 import { ownOrigin } from '../../engine/definitions/content.ts'
 import { openPayload } from '../../engine/definitions/workflow-definition.ts'
 import { fail } from '../../errors.ts'
+import { RenderError } from '../../render/limits.ts'
+import { compileTemplate } from '../../render/liquid.ts'
 import { compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 import { generalError } from '../edge/validation.ts'
-import { consentAfter, type messageClasses, type PreferencesInput, type Severity, type StepInput } from './shape.ts'
+import {
+  consentAfter,
+  journeyAfter,
+  type messageClasses,
+  type PreferencesInput,
+  type Severity,
+  type StepInput,
+} from './shape.ts'
 import { planSteps, storedValues, withLayouts } from './steps.ts'
 import { readSteps } from './tree.ts'
 
@@ -31,6 +40,7 @@ export interface WorkflowBody {
   severity?: Static<typeof Severity> | null | undefined
   messageClass?: (typeof messageClasses)[number] | null | undefined
   consentCategory?: string | null | undefined
+  journey?: { cancellationKey?: string | null | undefined } | null | undefined
   preferences?: Static<typeof PreferencesInput> | null | undefined
 }
 
@@ -44,9 +54,23 @@ export interface Writing {
 }
 
 /** Refuses what cannot be stored, and puts the steps into the form in which they are. */
-export function readBody(body: Pick<WorkflowBody, 'steps' | 'payloadSchema'>, limits: { steps: number }): void {
+export function readBody(
+  body: Pick<WorkflowBody, 'steps' | 'payloadSchema' | 'journey'>,
+  limits: { steps: number },
+): void {
   body.steps = readSteps(body.steps, limits)
   refuseSchema(body.payloadSchema)
+  refuseJourney(body.journey)
+}
+
+/** A template that cannot be read would never give a key. */
+export function refuseJourney(journey: WorkflowBody['journey']): void {
+  try {
+    if (journey?.cancellationKey) compileTemplate(journey.cancellationKey)
+  } catch (error) {
+    if (error instanceof RenderError) throw generalError([`journey.cancellationKey ${error.message}`])
+    throw error
+  }
 }
 
 /** Refuses an invalid schema on writing, not at the first trigger. */
@@ -145,6 +169,7 @@ function wholeFields(body: WorkflowBody): Omit<WorkflowFields, 'identifier' | 'o
     critical: isCritical({ workflow, user }),
     severity: body.severity ?? 'none',
     ...consentAfter(body),
+    ...journeyAfter(body.journey),
     tags: body.tags ?? [],
     payload_schema: body.payloadSchema ?? openPayload,
     validate_payload: body.validatePayload ?? !body.payloadSchema,
@@ -163,6 +188,7 @@ export function replacedFields(row: WorkflowRow, body: WorkflowBody, given: Step
     ...preferenceFields(row, givenPreferences(body.preferences)),
     // No schema, and one that allows anything, are the same.
     payload_schema: !body.payloadSchema && row.payload_schema === null ? null : fields.payload_schema,
+    ...journeyAfter(body.journey, row),
     steps: planSteps(given, row.steps, now, { isWhole: true }),
   }
 }

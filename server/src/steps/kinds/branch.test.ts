@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { branch, exit, is, say, statesOf, waitAnHour } from '../../../test/journeys.ts'
 import { statementsOf } from '../../../test/plan.ts'
-import { contentsOf, makeWorkflow, pass, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
+import {
+  contentsOf,
+  drainBySeveral,
+  makeWorkflow,
+  pass,
+  runOf,
+  runsOf,
+  type Step,
+  storyOf,
+  trigger,
+} from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -261,6 +271,20 @@ describe('what holds elsewhere holds here', () => {
     const found = await runOf(api, transactionId)
     expect(statesOf(found)).toEqual(['wait completed', 'size completed', 'large completed'])
     expect(found.jobs[2].path).toEqual([{ stepId: 'size', arm: 'Large' }])
+  })
+
+  test('of several workers that wake a run at once, one enters the arm', async () => {
+    const api = await apiWith(waitAnHour(), bySize, say('after'))
+    const ids = Array.from({ length: 20 }, (_, number) => `member-${number}`)
+    const transactionId = await trigger(api, 'order', ids, { payload: { total: 500 } })
+    await server.drain()
+    server.clock.advance({ hours: 1 })
+    await drainBySeveral(server)
+    const runs = await runsOf(api, transactionId)
+    expect(runs).toHaveLength(20)
+    for (const found of runs)
+      expect(statesOf(found)).toEqual(['wait completed', 'size completed', 'large completed', 'after completed'])
+    expect(await contentsOf(api, 'member-0')).toEqual(['large', 'after'])
   })
 
   test('a digest in an arm collects the events that take it', async () => {
