@@ -290,8 +290,8 @@ export const engine = {
     },
     {
       breaks: 'a cancel answers that there was nothing to cancel',
-      from: 'if (canceled.length === 0) return isStopped',
-      to: 'if (canceled.length >= 0) return isStopped',
+      from: 'if (canceled.length === 0) return 0',
+      to: 'if (canceled.length >= 0) return 0',
     },
     {
       breaks: 'a digest that changes hands ends too late',

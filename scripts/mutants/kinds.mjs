@@ -1,7 +1,22 @@
 // Faults in what a step does, and in the conditions that decide whether it runs.
+const branching = { tests: ['server/src/steps/kinds/branch.test.ts'] }
 const delaying = { tests: ['server/src/steps/kinds/delay.test.ts'] }
 
 export const kinds = {
+  'server/src/steps/kinds/branch.ts': [
+    {
+      ...branching,
+      breaks: 'an arm never ends the run',
+      from: 'ended: arm?.end === true',
+      to: 'ended: false',
+    },
+    {
+      ...branching,
+      breaks: 'a run whose branch cannot be decided goes on',
+      from: 'stops: true,',
+      to: 'stops: false,',
+    },
+  ],
   'server/src/steps/kinds/duration.ts': [
     {
       ...delaying,
