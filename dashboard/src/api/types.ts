@@ -931,6 +931,11 @@ export interface Operations {
         messageClass?: 'transactional' | 'commercial' | null | undefined
         /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
         consentCategory?: string | null | undefined
+        /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
+        journey?: {
+          /** A template over `payload` and `context`: what runs can be cancelled by */
+          cancellationKey?: string | null | undefined
+        } | null | undefined
         /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
         baseVersion?: number | null | undefined
       }
