@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
 import type { Asked, Provider } from './provider.ts'
 import { type Reports, reported } from './reports.ts'
-import { markOf, stepsOf } from './workflows.ts'
+import { armOf, isOdd, markOf, stepsOf } from './workflows.ts'
 
 export interface Finding {
   kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
@@ -181,8 +181,12 @@ class Auditor {
     }
     for (const job of run.jobs) this.#checkStep(trigger, run, job)
     const known = new Set(run.jobs.map(({ step_id }) => step_id))
-    for (const step of stepIds[trigger.workflow])
-      if (!known.has(step)) this.#find('lost', `run ${where} has no step ${step}`)
+    const due = stepIds[trigger.workflow].concat(enteredArm(trigger, run))
+    for (const step of due) if (!known.has(step)) this.#find('lost', `run ${where} has no step ${step}`)
+    for (const { type, step_id } of run.jobs)
+      if (type !== 'trigger' && !due.includes(step_id))
+        this.#find('wrong', `run ${where} has the step ${step_id} of another arm`)
+    if (known.size < run.jobs.length) this.#find('duplicated', `run ${where} has a step twice`)
     for (const { step_id } of run.messages)
       if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} belongs to an unknown step: ${step_id}`)
   }
@@ -193,7 +197,8 @@ class Auditor {
     const type = trigger.workflow === 'sandboxed' ? 'email to the sandbox' : labelOf(trigger, job)
     const where = `${job.step_id} of ${run.id} (${trigger.transactionId}, ${run.subscriber_id})`
     tally.due += 1
-    const isHeld = ['merged_into_digest', 'throttled', 'canceled_by_user'].includes(job.reason ?? '')
+    const isHeld = ['merged_into_digest', 'throttled', 'canceled_by_user', 'exited'].includes(job.reason ?? '')
+    if (trigger.workflow === 'branched' && job.step_id === 'note') this.#checkExit(trigger, job, where)
     const messages = run.messages.filter(({ step_id }) => step_id === job.step_id)
     if (job.type === 'digest') this.#noteDigest(trigger, run, job)
     if (job.type === 'throttle') this.#notePass(trigger, run, job)
@@ -211,6 +216,12 @@ class Auditor {
     else if (job.type === 'http_request') this.#checkAsked(trigger, run, job, { where, type })
     else if (job.status === 'completed') tally.done += 1
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
+  }
+
+  /** An odd trigger leaves in its arm, an even one goes on behind it. */
+  #checkExit({ n }: Trigger, { reason }: Job, where: string): void {
+    if (reason !== 'canceled_by_user' && (reason === 'exited') !== isOdd(n))
+      this.#find(isOdd(n) ? 'duplicated' : 'lost', `${where} is ${reason ?? 'done'}`, 'exit')
   }
 
   /** A held-back step must not have been sent; a cancelled one no more often than its log shows. */
@@ -455,6 +466,12 @@ const stepIds: Record<WorkflowName, string[]> = {
   ) as Record<Exclude<WorkflowName, 'coded'>, string[]>),
   coded: ['sum', 'note'],
 }
+
+/** The steps of an arm are there once its branch has ended. */
+const enteredArm = ({ workflow, n }: Trigger, { jobs }: Run): string[] =>
+  workflow === 'branched' && jobs.some(({ type, status }) => type === 'branch' && status === 'completed')
+    ? armOf(n)
+    : []
 
 interface Checked {
   where: string

@@ -13,13 +13,14 @@ const shares = {
   throttled: 12,
   asking: 8,
   computed: 4,
+  branched: 8,
   coded: 6,
   sandboxed: 5,
 }
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
 /** Workflows whose waits can be cancelled. */
-const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested'])
+const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested', 'branched'])
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 

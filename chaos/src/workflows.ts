@@ -30,6 +30,8 @@ const wait = (type: string, stepId: string, amount: number, more: object = {}): 
   controlValues: { type: 'regular', amount, unit: 'seconds', ...more },
 })
 
+const named = (steps: Step[]) => steps.map((step) => ({ name: step.stepId, ...step }))
+
 /** `coded` is declared by the application itself. */
 export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'coded'>, Step[]> => ({
   inbox: [inApp('note')],
@@ -81,8 +83,30 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     { type: 'custom', stepId: 'sum', controlValues: { twice: '{{payload.n | times: 2}}' } },
     inApp('note', '{{steps.sum.twice}}'),
   ],
+  branched: [
+    wait('delay', 'pause', 3),
+    {
+      type: 'branch',
+      stepId: 'which',
+      controlValues: {
+        arms: [
+          {
+            name: 'Odd',
+            condition: { '==': [{ '%': [{ var: 'payload.n' }, 2] }, 1] },
+            steps: named([email('mail'), { type: 'exit', stepId: 'leave', controlValues: {} }]),
+          },
+        ],
+        default: { name: 'Even', steps: named([wait('delay', 'rest', 2), inApp('inner')]) },
+      },
+    },
+    inApp('note'),
+  ],
   sandboxed: [email('mail')],
 })
+
+/** The steps of the arm that a trigger takes. */
+export const armOf = (n: number): string[] => (isOdd(n) ? ['mail', 'leave'] : ['rest', 'inner'])
+export const isOdd = (n: number): boolean => n % 2 === 1
 
 /** Sends one request as the operator and returns its body; throws unless it succeeds. */
 export type Send = <Answer = unknown>(method: string, path: string, body?: unknown) => Promise<Answer>
@@ -120,7 +144,7 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
   for (const [workflowId, steps] of Object.entries(stepsOf(url)))
     await send('POST', '/v2/workflows', {
       ...{ name: workflowId, workflowId, active: true },
-      steps: steps.map((step) => ({ name: step.stepId, ...step })),
+      steps: named(steps),
     })
   await send('POST', '/v1/bridge/sync', { bridgeUrl: `${url}/bridge` })
   await invite(send, plan, url)

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { allSteps } from '../../server/src/steps/contract/tree.ts'
 import { stepKinds } from '../../server/src/steps/kinds/index.ts'
 import type { Finding } from '../src/account.ts'
 import { Chaos, type Outcome } from '../src/chaos.ts'
@@ -40,7 +41,7 @@ test('a plan depends on its seed alone', () => {
 })
 
 test('the workload has every kind of step, and processes are killed at statements that exist', () => {
-  const types = new Set(Object.values(stepsOf('')).flatMap((steps) => steps.map(({ type }) => type)))
+  const types = new Set(Object.values(stepsOf('')).flatMap((steps) => allSteps(steps).map(({ type }) => type)))
   expect([...types].sort()).toEqual(Object.keys(stepKinds).sort())
   const queries = readFileSync(path.join(root, 'server/src/engine/core/statements.ts'), 'utf8')
   expect(Object.values(statements).filter((name) => !queries.includes(`'${name}'`))).toEqual([])

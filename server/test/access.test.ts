@@ -429,6 +429,7 @@ describe('a record of this environment, addressed by its id,', () => {
     ...previews,
     'PUT /v1/environments/{environmentId}': '401 environment_to_update_not_found',
     'POST /v2/environments/{targetEnvironmentId}/diff': '400 publish_environment_not_found',
+    'POST /v2/environments/{targetEnvironmentId}/impact': '400 publish_environment_not_found',
     'POST /v2/environments/{targetEnvironmentId}/publish': '400 publish_environment_not_found',
     'POST /v2/environments/{targetEnvironmentId}/publish-requests': '400 publish_environment_not_found',
   }
@@ -489,6 +490,7 @@ describe('a record of this environment, addressed by its id,', () => {
           ...notItsOwn,
           'PUT /v1/integrations/{integrationId}': '403 foreign_environment',
           'POST /v2/environments/{targetEnvironmentId}/diff': '403 publish_refused',
+          'POST /v2/environments/{targetEnvironmentId}/impact': '403 publish_refused',
           'POST /v2/environments/{targetEnvironmentId}/publish': '403 publish_refused',
           'POST /v2/environments/{targetEnvironmentId}/publish-requests': '403 publish_refused',
           // It is the target; of requests it sees those from its own environment, so none.

@@ -60,6 +60,7 @@ const tags = [
     name: 'Simulations',
     description: 'Scenarios played in memory, and explanations of who gets what: nothing is stored or sent.',
   },
+  { name: 'Clock', description: 'The clock of an environment for tests: read it, set it, advance it.' },
   { name: 'Bridge', description: 'Workflows written as code in your application.' },
   {
     name: 'Integrations',
