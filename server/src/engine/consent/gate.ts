@@ -104,7 +104,8 @@ export class Gate implements SuppressionGate {
     let results: Result[]
     try {
       // One round trip, and only what was committed before the last BEGIN has to last.
-      const text = `${isFirst ? '' : 'COMMIT; '}${marks ? marking(marks) : ''}BEGIN; ${asking(asked, clock.now())}`
+      const asks = asking(asked, clock.now())
+      const text = `${isFirst ? '' : 'COMMIT; '}${marks ? marking(marks) : ''}BEGIN; ${asks}`
       const answers = [(await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[]].flat()
       const found = answers.filter(({ command }) => command === 'SELECT')
       if (marks && found[0]?.rows[0].mark_begun === true) marks.written()
