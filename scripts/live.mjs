@@ -120,8 +120,7 @@ function refuseUnlivable(
   if (integrations) throw new NotLivable('a held environment has the sandbox only, and the scenario names integrations')
   if (answers && Object.keys(answers).length > 0)
     throw new NotLivable('the scenario says what others would answer, and they are really called')
-  if (workflow.steps.some((/** @type {Members} */ { type }) => type === 'http_request'))
-    throw new NotLivable('its HTTP requests would really be made')
+  if (hasRequest(workflow.steps)) throw new NotLivable('its HTTP requests would really be made')
   if (subscribers.some((/** @type {Members} */ { base }) => base === 'stored'))
     throw new NotLivable('stored subscribers can only be simulated')
   for (const { type, fault, providerId, integrationIdentifier, version, name } of inputs) {
@@ -136,6 +135,15 @@ function refuseUnlivable(
     if (window?.kind === 'throttle') throw new NotLivable('the windows of throttles are only told by a simulation')
     if (totals?.attempts !== undefined) throw new NotLivable('attempts are only counted by a simulation')
   }
+}
+
+/** Also in the arms of branches. @returns {boolean} */
+function hasRequest(/** @type {Members[]} */ steps) {
+  return steps.some(({ type, controlValues }) => {
+    if (type === 'http_request') return true
+    const { arms = [], default: otherwise = {} } = type === 'branch' ? (controlValues ?? {}) : {}
+    return [...arms, otherwise].some((arm) => hasRequest(arm.steps ?? []))
+  })
 }
 
 class Life {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Api } from '../../server/test/server.ts'
-import { axeViolations, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
+import { axeViolations, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
+import { row } from './hands.ts'
 
 const { server, open } = useDashboard()
 
@@ -43,7 +44,42 @@ test('an environment whose clock is held shows its time on every page, and butto
   await bar.getByText('Mon, Mar 30, 2026, 22:00:00 UTC').waitFor()
   expect(await overflowOnPhone(page)).toBe(0)
 
-  await page.goto(`${server.url}/workflows?env=development`)
+  await onDesktop(page)
+  await page.getByRole('button', { name: 'Environment: Trial (clock held)' }).click()
+  await page.getByRole('menuitem', { name: 'Trial (clock held)' }).waitFor()
+  await page.getByRole('menuitem', { name: /^Development/ }).click()
+  await page.getByRole('button', { name: 'Environment: Development' }).waitFor()
   await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor()
   expect(await bar.count()).toBe(0)
+})
+
+test('one is made in the form of a new environment, with the time at which it starts', async () => {
+  const { development } = await server.freshOrganizationWide()
+  const { page } = await open({ api: development, path: '/environments?edit=new', role: 'admin' })
+  await page.getByLabel('Name').fill('Night of the clocks')
+  expect(await page.getByLabel('Start time in UTC').count()).toBe(0)
+  await page.getByRole('checkbox', { name: 'Hold the clock' }).click()
+  await page.getByLabel('Start time in UTC').fill('1999-03-28T19:00')
+  await page.getByRole('button', { name: 'Create environment' }).click()
+  await page.getByText('The clock goes from 2000 to 2100').waitFor()
+  await page.getByLabel('Start time in UTC').fill('2026-03-28T19:00')
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'held-clock-new')
+  await page.getByRole('button', { name: 'Create environment' }).click()
+  const listed = row(page, 'Night of the clocks')
+  await listed.getByText('Clock held').waitFor()
+  expect(await row(page, 'Production').getByText('Clock held').count()).toBe(0)
+  await takeScreenshots(page, 'held-clock-environments')
+  expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page)).toBe(0)
+  await onDesktop(page)
+  await page.getByRole('button', { name: 'Switch to Night of the clocks' }).click()
+  const bar = page.getByRole('region', { name: 'Held clock' })
+  await bar.getByText('Sat, Mar 28, 2026, 19:00:00 UTC').waitFor()
+
+  await page.keyboard.press('c')
+  await page.getByLabel('Name').fill('From now on')
+  await page.getByRole('checkbox', { name: 'Hold the clock' }).click()
+  await page.getByRole('button', { name: 'Create environment' }).click()
+  await row(page, 'From now on').getByText('Clock held').waitFor()
 })

@@ -1,5 +1,5 @@
-// Scenarios that nobody has thought of: every kind of step, keys, look-backs, cron, dynamic delays, schedules in several zones
-// over both nights the clocks change, cancels, reads, faults and edits. The same number gives the same scenario.
+// Scenarios that nobody has thought of: every kind of step, branches in branches, keys, look-backs, cron, dynamic delays, schedules
+// in several zones over both nights the clocks change, cancels, reads, faults and edits. The same number gives the same scenario.
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
 export function chanceOf(seed: number): () => number {
@@ -25,9 +25,15 @@ const starts = [
 ]
 const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 const ids = ['ada', 'bob', 'cy']
+/** Below it, scenarios have no branches, exits and push steps: so those that once found something stay the same. */
+const firstOfTrees = 10_000
+const flatKinds = ['in_app', 'email', 'email', 'sms', 'delay', 'delay', 'digest', 'digest', 'throttle'] as const
+const treeKinds = [...flatKinds, 'push', 'push', 'branch', 'branch', 'branch', 'exit'] as const
+const deepest = 2
 
 export function generatedScenario(number: number): Members {
   const chance = chanceOf(number)
+  const isTree = number >= firstOfTrees
   const below = (most: number) => Math.floor(chance() * most)
   const one = <T>(list: readonly T[]): T => list[below(list.length)] as T
   const maybe = <T>(odds: number, value: () => T): T | undefined => (chance() < odds ? value() : undefined)
@@ -74,8 +80,9 @@ export function generatedScenario(number: number): Members {
       { amount: 3, unit: 'hours' },
       { amount: 1, unit: 'days' },
     ])
-  const step = (earlier: string[]): Members => {
-    const type = one(['in_app', 'email', 'email', 'sms', 'delay', 'delay', 'digest', 'digest', 'throttle'])
+  const step = (earlier: string[], depth: number): Members => {
+    const kinds = isTree ? treeKinds.filter((kind) => kind !== 'branch' || depth < deepest) : flatKinds
+    const type = one<(typeof treeKinds)[number]>(kinds)
     const id = stepId(type)
     const digested = earlier.find((each) => each.startsWith('digest'))
     const body = digested
@@ -87,6 +94,7 @@ export function generatedScenario(number: number): Members {
       case 'in_app':
       case 'sms':
         return { ...common, controlValues: given({ body, skip: condition }) }
+      case 'push':
       case 'email':
         return { ...common, controlValues: given({ subject: body, body: 'Hello', skip: condition }) }
       case 'delay': {
@@ -115,28 +123,54 @@ export function generatedScenario(number: number): Members {
           controlValues: given({ ...values, extendToSchedule: maybe(0.2, () => true), skip: condition }),
         }
       }
+      case 'branch': {
+        const arm = (inner: Members) =>
+          given({ ...inner, steps: list(earlier, depth + 1), end: maybe(0.2, () => true) })
+        const arms = Array.from({ length: 1 + below(3) }, (_, index) =>
+          arm({ name: `arm ${index + 1}`, condition: chosen(earlier) }),
+        )
+        return { ...common, controlValues: given({ arms, default: maybe(0.5, () => arm({})), skip: condition }) }
+      }
+      case 'exit':
+        return { ...common, controlValues: given({ skip: maybe(0.7, () => skip(earlier)) }) }
       default: {
         const values = { amount: one([1, 2]), unit: one(['hours', 'minutes']), threshold: one([1, 2]) }
         return { ...common, controlValues: given({ ...values, throttleKey: maybe(0.4, () => 'payload.kind') }) }
       }
     }
   }
-  const steps = () => {
-    const list: Members[] = []
-    for (let left = 1 + below(4); left > 0; left -= 1) {
-      const made = step(list.map((each) => String(each.stepId)))
+  /** Of an arm: also what was digested, and where an earlier branch went. */
+  const chosen = (earlier: string[]) => {
+    const [digested, branched] = ['digest', 'branch'].map((type) => earlier.find((id) => id.startsWith(type)))
+    if (digested && chance() < 0.5) return { '>': [{ var: `steps.${digested}.eventCount` }, 1] }
+    if (branched && chance() < 0.5) return { '==': [{ var: `steps.${branched}.arm` }, 'arm 1'] }
+    return skip(earlier)
+  }
+  let hasDigest = false
+  const list = (earlier: string[], depth: number): Members[] => {
+    const made: Members[] = []
+    const known = [...earlier]
+    for (let left = (depth === 0 ? 1 : 0) + below(depth === 0 ? 4 : 3); left > 0; left -= 1) {
+      const next = step(known, depth)
       // A workflow has one digest at most.
-      if (made.type === 'digest' && list.some(({ type }) => type === 'digest')) continue
-      list.push(made)
+      if (next.type === 'digest' && hasDigest) continue
+      if (next.type === 'digest') hasDigest = true
+      made.push(next)
+      known.push(...idsIn(next))
     }
-    if (!list.some(({ type }) => type === 'email' || type === 'in_app' || type === 'sms'))
-      list.push({
+    return made
+  }
+  const steps = () => {
+    hasDigest = false
+    const made = list([], 0)
+    if (!made.some(({ type }) => type === 'email' || type === 'in_app' || type === 'sms'))
+      made.push({
         name: 'last',
         stepId: 'last',
         type: 'email',
         controlValues: { subject: 'Number {{payload.n}}', body: 'Hello' },
       })
-    return list
+    return made
   }
 
   const startAt = one(starts)
@@ -207,4 +241,11 @@ export function generatedScenario(number: number): Members {
     ...{ workflow: { draft: { steps: steps() } }, startAt, seed: number, horizon: '20d', subscribers, inputs },
     ...(hasTopic ? { topics: [{ topicKey: 'all', subscriberIds: ids.slice(0, 2) }] } : {}),
   }
+}
+
+/** Of a step and of all in its arms. */
+function idsIn({ stepId, controlValues }: Members): string[] {
+  const { arms = [], default: otherwise } = (controlValues ?? {}) as { arms?: Members[]; default?: Members }
+  const inner = [...arms, ...(otherwise ? [otherwise] : [])].flatMap((arm) => arm.steps as Members[])
+  return [String(stepId), ...inner.flatMap(idsIn)]
 }

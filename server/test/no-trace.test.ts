@@ -1,12 +1,17 @@
 // Simulations, explanations and impacts leave no trace: no row of any table changes, nobody is called, and a role that can only
 // read suffices. Another process answers the same.
 import { sql } from 'kysely'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../src/db/core/database.ts'
+import { envKeysOf } from '../src/db/core/environment-access.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { findWorkflow } from '../src/db/queries/workflows.ts'
 import type { WorkflowVersion } from '../src/engine/core/memory.ts'
+import { readPast, readSituation } from '../src/engine/simulation/explain-reads.ts'
 import { readImpact } from '../src/engine/simulation/impact-reads.ts'
-import { inSnapshot } from '../src/engine/simulation/snapshot.ts'
+import { inSnapshot, readSnapshot } from '../src/engine/simulation/snapshot.ts'
+import { Brand } from '../src/http/edge/brand.ts'
+import { readScenario } from '../src/http/simulate/scenario-body.ts'
 import { makeWorkflow, trigger } from './runs.ts'
 import { Api, secretKey, useServer } from './server.ts'
 import { useVendor } from './vendor.ts'
@@ -94,22 +99,65 @@ test('another process gives the same bytes', async () => {
   for (const [index, ask] of here.entries()) expect((await elsewhere[index]?.())?.text).toBe((await ask()).text)
 })
 
-test('a role that can only read suffices', async () => {
-  const { db } = server.database
-  const role = `reader_${api.environmentId}`
-  await sql`CREATE ROLE ${sql.id(role)} IN ROLE pg_read_all_data`.execute(db)
-  try {
-    await inSnapshot(db, async (tx) => {
-      await sql`SET LOCAL ROLE ${sql.id(role)}`.execute(tx)
+describe('a role that can only read suffices', () => {
+  let role: string
+  let reader: Database
+
+  beforeAll(async () => {
+    role = `reader_${api.environmentId}`
+    await sql`CREATE ROLE ${sql.id(role)} IN ROLE pg_read_all_data`.execute(server.database.db)
+    const { url } = server.database
+    const acting = `options=${encodeURIComponent(`-c role=${role}`)}`
+    reader = openDatabase(`${url}${url.includes('?') ? '&' : '?'}${acting}`, {
+      connections: 2,
+      onError: () => undefined,
+    })
+  })
+  afterAll(async () => {
+    await reader.close()
+    await sql`DROP ROLE ${sql.id(role)}`.execute(server.database.db)
+  })
+
+  /** As the route reads it. */
+  const scenario = async () => {
+    const stored = (await findWorkflow(reader.db, api.environmentId, 'quiet')) as WorkflowVersion
+    const body = { workflow: { workflowId: 'quiet' }, startAt, inputs } as Parameters<typeof readScenario>[0]
+    const reading = { brand: new Brand('novu'), secrets: { encrypt: (clear: string) => clear } }
+    return readScenario(body, { ...reading, environmentId: api.environmentId, now: server.clock.now(), stored })
+  }
+  const sources = () => ({ db: reader.db, secrets: new Secrets(secretKey) })
+
+  test('and it can do nothing else', async () => {
+    await expect(sql`DELETE FROM subscribers`.execute(reader.db)).rejects.toThrow(/permission denied/)
+  })
+
+  test('for simulations', async () => {
+    const snapshot = await readSnapshot(sources(), api.environmentId, await scenario(), undefined)
+    expect(snapshot.workflow.identifier).toBe('quiet')
+    expect(snapshot.subscribers.map(({ subscriber_id }) => subscriber_id).sort()).toEqual(['ada', 'bo'])
+    expect(await envKeysOf(reader.db, api.environmentId)).toEqual([])
+  })
+
+  test('for explanations ahead and of the past', async () => {
+    const { inputs: all, ...rest } = await scenario()
+    const asked = { subscriberId: 'ada', context: undefined, tenant: undefined }
+    const found = await readSituation(sources(), api.environmentId, { ...rest, inputs: all.slice(0, 1) }, asked)
+    expect(found.situation.beginning.collecting).toHaveLength(1)
+    const [run] = (await api.get('/v1/notifications?subscriberIds=ada')).body.data
+    const past = { transactionId: run.transactionId, subscriberId: 'ada' }
+    expect(await readPast(reader.db, api.environmentId, past)).toMatchObject({
+      workflowId: 'quiet',
+      subscriberId: 'ada',
+    })
+  })
+
+  test('for impacts', () =>
+    inSnapshot(reader.db, async (tx) => {
       const before = await findWorkflow(tx, api.environmentId, 'quiet')
       const change = { workflowId: 'quiet', before, after: before as WorkflowVersion, token: '' }
       const asked = { environmentId: api.environmentId, changes: [change], triggers: 100 }
       const { replay, workflows } = await readImpact(tx, new Secrets(secretKey), asked)
       expect(replay?.triggers).toHaveLength(2)
       expect(workflows).toMatchObject([{ waiting: { runs: 2 } }])
-      await expect(sql`DELETE FROM subscribers`.execute(tx)).rejects.toThrow()
-    })
-  } finally {
-    await sql`DROP ROLE ${sql.id(role)}`.execute(db)
-  }
+    }))
 })

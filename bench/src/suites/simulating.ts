@@ -1,10 +1,11 @@
-// Simulations, explanations and impacts: how long they take, what a simulated step costs beside a real one, and how much triggers
-// suffer while simulations run without a break.
+// Simulations, explanations, impacts and held clocks: how long they take, what a simulated step costs beside a real one, and how
+// much triggers suffer while simulations run without a break, or beside many held environments.
 import { sendMany } from '../harness/load.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf } from '../harness/processes.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { bulkOf, makeWorkflow, newestMessage, perRequest, untilMessages } from '../harness/triggers.ts'
 import { median, type Options, type Outcome } from '../report/figures.ts'
+import { acceptedBesideHeld, advanceBesideReal, livedMonth } from './held-clocks.ts'
 
 const startAt = '2026-05-01T10:00:00Z'
 const days = 30
@@ -20,8 +21,12 @@ const collecting = [
 
 export async function benchSimulating({ quick }: Options): Promise<Outcome> {
   const [rounds, triggers, steps, seconds] = quick ? [2, 100, 500, 1] : [15, 1_000, 10_000, 20]
+  const [lives, heldEnvironments, waits, ends] = quick ? [1, 3, 100, 1] : [3, 100, 1_000, 5]
+  const besideHeld = await acceptedBesideHeld(heldEnvironments, waits, seconds)
   const service = await startService()
   try {
+    const lived = await livedMonth(service, wholeMonth(), lives)
+    const advance = await advanceBesideReal(service, 1_000, ends)
     const month = await monthOf(service, rounds)
     const step = await stepCost(service, steps)
     const beside = await acceptedBeside(service, seconds)
@@ -34,6 +39,10 @@ export async function benchSimulating({ quick }: Options): Promise<Outcome> {
           name: `100 triggers of a digest, delay and email workflow over ${days} simulated days`,
         },
         {
+          ...{ id: 'lived-month', unit: 'ms', ours: month, reference: lived, target: { atMost: 0.05 } },
+          ...{ name: 'the same 100 triggers, simulated', against: 'lived through by advancing a held clock' },
+        },
+        {
           ...{ id: 'simulated-step', unit: 'ms', ours: step.simulated, reference: step.real, target: { atMost: 0.5 } },
           name: 'processor time of a simulated in-app step',
           against: 'of the same step in production, database included',
@@ -42,6 +51,15 @@ export async function benchSimulating({ quick }: Options): Promise<Outcome> {
           ...{ id: 'beside-simulations', unit: '/s', ours: beside.busy, reference: beside.alone },
           ...{ target: { atLeast: 0.85 }, against: 'beside none' },
           name: 'triggers accepted while simulations run without a break',
+        },
+        {
+          ...{ id: 'beside-held-clocks', unit: '/s', ours: besideHeld.crowded, reference: besideHeld.alone },
+          ...{ target: { atLeast: 0.97 }, against: 'beside none' },
+          name: `triggers accepted with ${heldEnvironments} held environments of ${waits} waits each`,
+        },
+        {
+          ...{ id: 'advance', unit: 'ms', ours: advance.advanced, reference: advance.real, target: { atMost: 3 } },
+          ...{ name: 'advance over 1,000 waits', against: '1,000 that end at once in an ordinary environment' },
         },
         {
           ...{
@@ -58,7 +76,17 @@ export async function benchSimulating({ quick }: Options): Promise<Outcome> {
           target: { oursAtMost: 3_000 },
         },
       ],
-      notes: { rounds, triggers, steps, seconds, value: 'medians; rates over the whole time' },
+      notes: {
+        rounds,
+        triggers,
+        steps,
+        seconds,
+        lives,
+        heldEnvironments,
+        waits,
+        ends,
+        value: 'medians; rates over the whole time',
+      },
     }
   } finally {
     await service.stop()
@@ -82,14 +110,16 @@ const triggersOver = (count: number, everyMinutes: number, people = 10) =>
     ...{ type: 'trigger', at: `+${place * everyMinutes}m`, to: `reader-${place % people}`, payload: { number: place } },
   }))
 
+const everyMinutes = Math.floor((days * 24 * 60) / 100)
+const wholeMonth = () => ({ steps: collecting, startAt, days, everyMinutes, triggers: triggersOver(100, everyMinutes) })
+
 const monthOf = (service: Service, rounds: number): Promise<number> => {
-  const minutes = Math.floor((days * 24 * 60) / 100)
   const body = {
     ...{ workflow: { draft: { steps: collecting } }, startAt, horizon: `${days + 2}d` },
     subscribers: Array.from({ length: 10 }, (_, place) => ({
       ...{ subscriberId: `reader-${place}`, email: `reader-${place}@example.com` },
     })),
-    inputs: triggersOver(100, minutes),
+    inputs: triggersOver(100, everyMinutes),
   }
   return timed(rounds, () => service.send('POST', '/v1/simulations', body))
 }

@@ -12626,6 +12626,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12679,6 +12685,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12745,6 +12757,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12816,6 +12834,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12877,6 +12901,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12936,6 +12966,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -12991,6 +13027,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string
@@ -13333,6 +13375,12 @@ export interface Operations {
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         /** Whether a publish into it needs the approval of a second person */
         isProtected: boolean
+        /** Only where the clock is held: what it shows. See `GET /v1/clock` */
+        clock?: {
+          held: true
+          now: string
+          seed: number
+        } | undefined
       }>
       session: {
         _id: string

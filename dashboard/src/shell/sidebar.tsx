@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Check, ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
+import { Check, ChevronsUpDown, CircleUser, Hourglass, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
 import { toast } from 'sonner'
 import { useWaiting } from '../api/approvals.ts'
 import { auth, useCan, useSession } from '../api/auth.ts'
@@ -105,6 +105,7 @@ function EnvironmentSwitcher() {
               <EnvironmentDot color={environment.color} />
               <span className="sr-only">Environment: </span>
               <span className="truncate">{environment.name}</span>
+              {environment.clock && <Held />}
             </span>
           </span>
           <ChevronsUpDown className="size-3.5 shrink-0 text-faint" aria-hidden />
@@ -115,7 +116,10 @@ function EnvironmentSwitcher() {
       {environments.map((one) => (
         <MenuItem key={one._id} icon={<EnvironmentDot color={one.color} />} onSelect={() => switchTo(one)}>
           <span className="flex items-center justify-between gap-2">
-            {one.name}
+            <span className="flex min-w-0 items-center gap-1.5">
+              <span className="truncate">{one.name}</span>
+              {one.clock && <Held />}
+            </span>
             {one.role !== user.role && <span className="ml-auto text-xs text-muted capitalize">{one.role}</span>}
             {one._id === environment._id && <Check aria-label="chosen" />}
           </span>
@@ -124,6 +128,14 @@ function EnvironmentSwitcher() {
     </Menu>
   )
 }
+
+/** Beside the name of an environment whose clock is held. */
+const Held = () => (
+  <span title="Its clock is held" className="inline-flex shrink-0">
+    <Hourglass aria-hidden className="size-3.5 text-warn!" />
+    <span className="sr-only">(clock held)</span>
+  </span>
+)
 
 function UserMenu() {
   const { user } = useSession()

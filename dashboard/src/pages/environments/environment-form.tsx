@@ -4,6 +4,7 @@ import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
+import { Checkbox } from '../../ui/form/switch.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 /** Most people can tell them apart, in both themes. */
@@ -45,10 +46,17 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
   const isNew = environment === 'new'
   const isNamed = isNew || !/^(development|production)$/i.test(environment.name)
   const form = useForm({
-    initial: isNew ? { name: '', color: '#2e86de' } : { name: environment.name, color: environment.color ?? '#64748b' },
-    submit: ({ name, color }) =>
+    initial: {
+      ...(isNew ? { name: '', color: '#2e86de' } : { name: environment.name, color: environment.color ?? '#64748b' }),
+      ...{ isHeld: false, clock: '' },
+    },
+    submit: ({ name, color, isHeld, clock }) =>
       isNew
-        ? environments.create({ name, color })
+        ? environments.create({
+            name,
+            color,
+            ...(isHeld ? { clock: clock ? { now: `${clock.padEnd(19, ':00')}Z` } : {} } : {}),
+          })
         : environments.change(environment._id, { ...(isNamed ? { name } : {}), color }),
     refresh: ['environments'],
     done: ({ name }) => (isNew ? `“${name}” created` : 'Saved'),
@@ -95,6 +103,28 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
           </fieldset>
         )}
       </Field>
+      {isNew && (
+        <Field
+          form={form}
+          name="isHeld"
+          label="Hold the clock"
+          inline
+          hint="For tests of waits, digests and quiet hours: time stands still until you move it, and everything is sent to the sandbox. This cannot be changed later."
+        >
+          {(control) => <Checkbox {...control} />}
+        </Field>
+      )}
+      {form.values.isHeld && (
+        <Field
+          form={form}
+          name="clock"
+          label="Start time in UTC"
+          optional
+          hint="If empty, it starts at the current time."
+        >
+          {(control) => <Input {...control} type="datetime-local" min="2000-01-01T00:00" max="2099-12-31T23:59" />}
+        </Field>
+      )}
       <FormError form={form} />
       <DialogFooter>
         <Button onClick={onClose}>Cancel</Button>

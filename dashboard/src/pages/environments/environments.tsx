@@ -1,6 +1,6 @@
 // The environments of the organization, and publishing from one into another.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeftRight, Layers2, Pencil, Plus, Rocket, ShieldCheck, Trash2 } from 'lucide-react'
+import { ArrowLeftRight, Hourglass, Layers2, Pencil, Plus, Rocket, ShieldCheck, Trash2 } from 'lucide-react'
 import { isAtLeast, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
@@ -58,6 +58,12 @@ export function Page() {
           <span className="truncate font-medium" dir="auto">
             {environment.name}
           </span>
+          {environment.clock && (
+            <Badge tone="warn">
+              <Hourglass aria-hidden />
+              Clock held
+            </Badge>
+          )}
           {environment._id === here._id && <Badge tone="good">You are here</Badge>}
           {session.environments.find(({ _id }) => _id === environment._id)?.isProtected && (
             <Badge>

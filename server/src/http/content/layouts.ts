@@ -113,7 +113,7 @@ const Preview = Type.Object({
 const Name = Identifier()
 const Params = Type.Object({ layoutId: Type.String({ description: 'Identifier, slug or internal id' }) })
 
-export const layouts: Resource = (app, { db, clock, secrets, brand, config: { limits } }) => {
+export const layouts: Resource = (app, { db, secrets, brand, config: { limits } }) => {
   const tags = ['Layouts']
   const branding = brandingOf(brand.word)
 
@@ -124,7 +124,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
   }
   const writing = (request: FastifyRequest) => {
     const { id: environmentId, userId } = request.environment
-    return { environmentId, userId, now: clock.now(), by: authorOf(request) }
+    return { environmentId, userId, now: request.now(), by: authorOf(request) }
   }
 
   app.post(
@@ -144,12 +144,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
     },
     async (request, reply) => {
       const { layoutId, name, isTranslationEnabled = false } = request.body
-      const row = await addLayout(
-        db,
-        request,
-        { identifier: layoutId, name, isTranslationEnabled },
-        { clock, limit: limits.layouts },
-      )
+      const row = await addLayout(db, request, { identifier: layoutId, name, isTranslationEnabled }, limits.layouts)
       reply.code(201)
       return show(row, reply)
     },
@@ -256,7 +251,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
             ...{ identifier: layoutId, name: body.name, isTranslationEnabled: body.isTranslationEnabled },
             ...(body.controlValues === undefined ? {} : { content }),
           },
-          { clock, limit: limits.layouts },
+          limits.layouts,
         ).catch((error: unknown) => {
           // Of two at once, the other one made it.
           if (error instanceof RequestError && error.code === 'layout_exists') return undefined
@@ -274,7 +269,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
         refuseStale(current, headers)
         if (email) refuseContent(email, await layoutVariables(tx, environment.id, email.body))
         const isTranslationEnabled = body.isTranslationEnabled ?? current.is_translation_enabled
-        await switchTranslation(tx, current, isTranslationEnabled, clock.now())
+        await switchTranslation(tx, current, isTranslationEnabled, request.now())
         return saveLayout(
           tx,
           { ...writing(request), id: current.id },
@@ -371,12 +366,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const { name, layoutId, isTranslationEnabled } = request.body
       const original = request.params.layoutId
       const identifier = layoutId ?? (slugify(name) || `layout-${randomLower(8)}`)
-      const row = await addLayout(
-        db,
-        request,
-        { identifier, name, isTranslationEnabled, original },
-        { clock, limit: limits.layouts },
-      )
+      const row = await addLayout(db, request, { identifier, name, isTranslationEnabled, original }, limits.layouts)
       reply.code(201)
       return show(row, reply)
     },
@@ -409,7 +399,10 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
       const access = await findEnvironmentAccess(db, secrets, request.environment.id)
       // The environment was deleted after the key was checked.
       if (!access) throw fail('api_key_not_found')
-      const preview = await previewLayout({ db, access, branding, now: clock.now() }, { layout, body, previewPayload })
+      const preview = await previewLayout(
+        { db, access, branding, now: request.now() },
+        { layout, body, previewPayload },
+      )
       reply.code(201)
       if ('error' in preview)
         return { result: { type: 'email' as const, error: preview.error }, previewPayloadExample: {}, schema: null }
@@ -517,7 +510,7 @@ async function addLayout(
   db: Db,
   request: FastifyRequest,
   { identifier, name, isTranslationEnabled, original, content }: NewLayout,
-  { clock, limit }: { clock: { now(): Date }; limit: number },
+  limit: number,
 ): Promise<LayoutRow> {
   const { environment } = request
   try {
@@ -538,11 +531,11 @@ async function addLayout(
           userId: environment.userId,
           by: authorOf(request),
         },
-        clock.now(),
+        request.now(),
       )
       if (!isTranslated) return row
       if (source) await copyTranslations(tx, translatedBy(source), translatedBy(row))
-      await enableTranslations(tx, translatedBy(row), clock.now())
+      await enableTranslations(tx, translatedBy(row), request.now())
       return row
     })
   } catch (error) {

@@ -45,7 +45,7 @@ const ImportResult = Type.Object({
   failed: Type.Optional(Type.Array(Type.String())),
 })
 
-export const translationFiles: Resource = (app, { db, clock }) => {
+export const translationFiles: Resource = (app, { db }) => {
   const tags = ['Translations']
 
   void app.register(async (scope: App) => {
@@ -72,7 +72,7 @@ export const translationFiles: Resource = (app, { db, clock }) => {
           const { id } = await readTranslated(tx, request.environment, request.body, 'lock')
           if (valid.length === 0) throw fail('no_translation_files', undefined, { ctx: { errors } })
           const texts = valid.map((text) => ({ resourceType, resourceRowId: id, ...text }))
-          await writeTranslations(tx, request.environment.id, texts, clock.now())
+          await writeTranslations(tx, request.environment.id, texts, request.now())
         })
         return {
           totalFiles: files.length,
@@ -121,7 +121,7 @@ export const translationFiles: Resource = (app, { db, clock }) => {
       return db
         .transaction()
         .execute((tx) =>
-          importMaster(tx, request.environment, { locale, master: request.body.masterJson }, clock.now()),
+          importMaster(tx, request.environment, { locale, master: request.body.masterJson }, request.now()),
         )
     },
   )
@@ -144,7 +144,9 @@ export const translationFiles: Resource = (app, { db, clock }) => {
         if (!file || more.length > 0) throw fail('master_json_file_count')
         const [locale = ''] = localesOf([file])
         const master = readMasterFile(file)
-        return db.transaction().execute((tx) => importMaster(tx, request.environment, { locale, master }, clock.now()))
+        return db
+          .transaction()
+          .execute((tx) => importMaster(tx, request.environment, { locale, master }, request.now()))
       },
     )
   })

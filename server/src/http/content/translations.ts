@@ -54,7 +54,7 @@ const Group = Type.Object({
 const ResourceParams = Type.Object({ resourceType: ResourceType, resourceId: Type.String() })
 const LocaleParams = Type.Object({ ...ResourceParams.properties, locale: Type.String() })
 
-export const translations: Resource = (app, { db, clock }) => {
+export const translations: Resource = (app, { db }) => {
   const tags = ['Translations']
 
   app.post(
@@ -74,7 +74,7 @@ export const translations: Resource = (app, { db, clock }) => {
       return db.transaction().execute(async (tx) => {
         const resource = await readTranslated(tx, request.environment, request.body, 'lock')
         const text = { resourceType, resourceRowId: resource.id, locale, content }
-        const [row] = await writeTranslations(tx, request.environment.id, [text], clock.now())
+        const [row] = await writeTranslations(tx, request.environment.id, [text], request.now())
         if (!row) throw new Error('The translation written in this transaction cannot be read back.')
         return toTranslation(resourceType, resource, { ...row, content })
       })
@@ -203,7 +203,7 @@ export const translations: Resource = (app, { db, clock }) => {
       const { resourceType } = request.params
       await db.transaction().execute(async (tx) => {
         const { id } = await readTranslated(tx, request.environment, request.params)
-        await switchOff(tx, request, { resourceType, resourceRowId: id }, clock.now())
+        await switchOff(tx, request, { resourceType, resourceRowId: id }, request.now())
       })
       return reply.code(204).send(null)
     },

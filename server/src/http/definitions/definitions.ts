@@ -143,7 +143,7 @@ const Settings = Type.Object({
   }),
 })
 
-export const definitions: Resource = (app, { db, clock, config: { limits } }) => {
+export const definitions: Resource = (app, { db, config: { limits } }) => {
   const tags = ['Definitions']
 
   app.get(
@@ -193,14 +193,14 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
 
   const planOf = async (
     tx: Tx,
-    environment: Environment,
+    { environment, now }: { environment: Environment; now: Date },
     { resources, prune = false }: { resources: PushedResource[]; prune?: boolean | undefined },
     lock?: 'lock',
   ): Promise<PushPlan> => {
     const rows = await readRows(tx, environment.id, lock)
     const files = await listDefinitionFiles(tx, environment.id)
     const envKeys = await envKeysOf(tx, environment.id)
-    const plan = planPush(resources, { prune }, { rows, files, envKeys, limits, now: clock.now() })
+    const plan = planPush(resources, { prune }, { rows, files, envKeys, limits, now })
     return { ...plan, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
@@ -222,7 +222,7 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
-        .execute((tx) => planOf(tx, request.environment, request.body))
+        .execute((tx) => planOf(tx, { environment: request.environment, now: request.now() }, request.body))
       refuseProblems(plan)
       return {
         changes: plan.changes.map(({ kind, id, action, paths }) => ({ kind, id, action, paths })),
@@ -254,13 +254,14 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
     },
     async (request) => {
       const { body, environment } = request
+      const now = request.now()
       const { dryRun = false } = body
       const source = body.source ?? {}
       refuseTooMany(body.resources)
       refuseMissingScopes(request, body.resources)
       const plan = await db.transaction().execute(async (tx) => {
         await lockEnvironment(tx, environment.id)
-        const planned = await planOf(tx, environment, body, 'lock')
+        const planned = await planOf(tx, { environment, now }, body, 'lock')
         refuseProblems(planned)
         if (planned.conflicts.length > 0)
           throw fail(
@@ -274,7 +275,7 @@ export const definitions: Resource = (app, { db, clock, config: { limits } }) =>
             source: sourceIn(source),
             message: body.message || null,
           }
-          const writing = { environmentId: environment.id, userId: environment.userId, now: clock.now(), by }
+          const writing = { environmentId: environment.id, userId: environment.userId, now, by }
           await applyPush(tx, writing, planned.writes, source)
         }
         return planned

@@ -115,7 +115,7 @@ const workflowIn = ({ definition, payload_schema }: VersionContent): WorkflowFie
 }
 
 export const history: Resource = (app, services) => {
-  const { db, clock } = services
+  const { db } = services
   for (const subject of [workflowKind, layoutKind]) {
     const tags = [subject.tag]
     const Id = Type.String({ description: 'Identifier, slug or internal id' })
@@ -243,7 +243,7 @@ export const history: Resource = (app, services) => {
         const { row, versioned } = await versionedBy(request)
         const { version } = request.params
         const restoring = {
-          ...{ environmentId: request.environment.id, userId: request.environment.userId, now: clock.now() },
+          ...{ environmentId: request.environment.id, userId: request.environment.userId, now: request.now() },
           by: {
             ...authorOf(request),
             source: { kind: 'restore' as const, version },

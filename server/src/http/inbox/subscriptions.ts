@@ -88,7 +88,7 @@ async function topicToJoin(
   return found
 }
 
-export const inboxSubscriptions: Resource = (app, { db, clock, brand }) => {
+export const inboxSubscriptions: Resource = (app, { db, brand }) => {
   const tags = ['Inbox in browsers']
   const config = { public: true, inbox: true }
   const path = '/v1/inbox/topics/:topicKey/subscriptions'
@@ -169,10 +169,11 @@ export const inboxSubscriptions: Resource = (app, { db, clock, brand }) => {
         response: { 201: One },
       },
     },
-    async ({ session, params, body, log }, reply) => {
+    async (request, reply) => {
+      const { session, params, body, log } = request
       const { environmentId, contextKeys, subscriber } = session
       const data = await db.transaction().execute(async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const preferences = await choosePreferences(tx, { environmentId, log }, body.preferences ?? [])
         const wanted = { key: params.topicKey, name: body.topic?.name }
         const topic = await topicToJoin(tx, session, brand, wanted, now)
@@ -202,14 +203,15 @@ export const inboxSubscriptions: Resource = (app, { db, clock, brand }) => {
         response: { 200: One },
       },
     },
-    async ({ session, params, body, log }) => {
+    async (request) => {
+      const { session, params, body, log } = request
       const { environmentId } = session
       return db.transaction().execute(async (tx) => {
         const row = await findOwnSubscription(tx, session, params.identifier, { ...params, lock: true })
         const { name = row.name } = body
         await tx
           .updateTable('topic_subscriptions')
-          .set({ name, updated_at: clock.now() })
+          .set({ name, updated_at: request.now() })
           .where('environment_id', '=', environmentId)
           .where('id', '=', row.id)
           .execute()

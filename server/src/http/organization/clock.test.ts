@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
+import { openInbox } from '../../../test/inbox.ts'
 import { signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
@@ -193,6 +194,68 @@ test('the real time passes it by: nothing is woken, forgotten or purged by it', 
   expect((await api.get('/v1/notifications')).body.data).toHaveLength(2)
 })
 
+test('what is written there has its time: layouts, translations, overrides, versions, definitions and subscriptions', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [inApp])
+  const layout = await api.post('/v2/layouts', { layoutId: 'frame', name: 'Frame', isTranslationEnabled: true })
+  expect(layout, layout.text).toMatchObject({ status: 201, body: { createdAt: start, updatedAt: start } })
+  const text = { resourceType: 'layout', resourceId: 'frame', locale: 'en_US', content: { title: 'Hello' } }
+  const translated = await api.post('/v2/translations', text)
+  expect(translated, translated.text).toMatchObject({ status: 200, body: { createdAt: start, updatedAt: start } })
+
+  const [oneLater, twoLater, threeLater] = [20, 21, 22].map((hour) => `2026-03-28T${hour}:00:00.000Z`)
+  await api.advance({ by: '1h' })
+  const masterJson = { layouts: { frame: { title: 'Hello again' } } }
+  await api.post('/v2/translations/master-json', { locale: 'en_US', masterJson })
+  const changed = { createdAt: start, updatedAt: oneLater }
+  expect((await api.get('/v2/translations/layout/frame/en_US')).body).toMatchObject(changed)
+  expect((await api.put('/v2/layouts/frame', { name: 'Other frame' })).body).toMatchObject(changed)
+  await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
+  const { body: override } = await api.post('/v1/workflow-overrides', { workflowId: 'news', tenantId: 'acme' })
+  expect(override).toMatchObject({ createdAt: oneLater, updatedAt: oneLater })
+  await api.patch('/v2/workflows/news', { tags: ['changed'] })
+
+  await api.advance({ by: '1h' })
+  for (const path of [override._id, 'workflows/news/tenants/acme'])
+    expect((await api.put(`/v1/workflow-overrides/${path}`, { active: true })).body.updatedAt).toBe(twoLater)
+  const restored = await api.post('/v2/workflows/news/versions/1/restore', {})
+  expect(restored, restored.text).toMatchObject({ status: 200 })
+  expect((await api.get('/v2/workflows/news')).body.updatedAt).toBe(twoLater)
+  const definition = { workflowId: 'pushed', name: 'Pushed', steps: [inApp] }
+  const pushed = await api.post('/v2/definitions/push', { resources: [{ kind: 'workflow', id: 'pushed', definition }] })
+  expect(pushed, pushed.text).toMatchObject({ status: 200 })
+  expect((await api.get('/v2/workflows/pushed')).body.createdAt).toBe(twoLater)
+
+  await api.post('/v2/topics', { key: 'press', name: 'Press', joinableFromBrowser: true })
+  const browser = await openInbox(server, api, 'ada')
+  const { body: own } = await browser.post('/topics/press/subscriptions', {})
+  const times = async () => {
+    const query = 'SELECT created_at, updated_at FROM topic_subscriptions WHERE environment_id = $1'
+    const [row] = (await server.database.pool.query(query, [api.environmentId])).rows
+    return [row.created_at.toISOString(), row.updated_at.toISOString()]
+  }
+  expect(await times()).toEqual([twoLater, twoLater])
+  await api.advance({ by: '1h' })
+  await browser.patch(`/topics/press/subscriptions/${own.data.identifier}`, { name: 'Mine' })
+  expect(await times()).toEqual([twoLater, threeLater])
+})
+
+test('a preview there is of its time', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [email({ subject: '{{ "now" | date: "%Y-%m-%d" }}' })])
+  const shown = await api.post('/v2/workflows/news/step/mail/preview', { previewPayload: {} })
+  expect(shown.body.result?.preview, shown.text).toMatchObject({ subject: '2026-03-28' })
+})
+
+test('signed-in people see it behind the others', async () => {
+  const api = await heldApi(server, { now: start, seed: 7 })
+  const { environments } = (await (await signInAs(server, api, 'viewer')).get('/v1/auth/session')).body
+  expect(environments.slice(0, 2)).toMatchObject([{ name: 'Development' }, { name: 'Production' }])
+  expect(environments[1]).not.toHaveProperty('clock')
+  const clock = { held: true, now: start, seed: 7 }
+  expect(environments.find(({ _id }: { _id: string }) => _id === api.environmentId)).toMatchObject({ clock })
+})
+
 test('what is published into it has its time', async () => {
   const api = await heldApi(server, { now: start })
   await workflow(server.api, [inApp], 'published')
@@ -200,6 +263,10 @@ test('what is published into it has its time', async () => {
   const told = await server.wideApi.post(`/v2/environments/${api.environmentId}/publish`, body)
   expect(told, told.text).toMatchObject({ status: 200 })
   expect((await api.get('/v2/workflows/published')).body).toMatchObject({ createdAt: start, updatedAt: start })
+  await workflow(server.api, [inApp], 'one')
+  const into = { targetEnvironmentId: api.environmentId }
+  const one = await server.wideApi.put('/v2/workflows/one/sync', into)
+  expect(one, one.text).toMatchObject({ status: 200, body: { createdAt: start, updatedAt: start } })
 })
 
 test('the inbox goes by it: reading, pressing and snoozing', async () => {

@@ -38,7 +38,7 @@ const Key = Type.Object({
 })
 const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
 const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
-const Clock = Type.Object(
+export const Clock = Type.Object(
   { held: Type.Literal(true), now: Timestamp, seed: Type.Integer() },
   { description: 'Only where the clock is held: what it shows. See `GET /v1/clock`' },
 )
@@ -73,6 +73,15 @@ const Params = Type.Object({ environmentId: Type.String() })
 const shortNames: Record<string, string> = { development: 'dev', production: 'prod' }
 const shortNameOf = (name: string) => shortNames[name.toLowerCase()]
 const isSystem = (name: string) => shortNameOf(name) !== undefined
+
+/** The member that shows a held clock. */
+export const clockOf = (row: {
+  clock_now: Date | null
+  clock_seed: number | null
+}): { clock?: Static<typeof Clock> } =>
+  row.clock_now === null || row.clock_seed === null
+    ? {}
+    : { clock: { held: true, now: row.clock_now, seed: row.clock_seed } }
 
 async function findEnvironments(
   db: Db | Tx,
@@ -122,9 +131,7 @@ async function findEnvironments(
       })),
     dns: row.dns,
     bridge: row.bridge,
-    ...(row.clock_now === null || row.clock_seed === null
-      ? {}
-      : { clock: { held: true as const, now: row.clock_now, seed: row.clock_seed } }),
+    ...clockOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }))

@@ -14,6 +14,7 @@ import { proofMs } from '../edge/proof.ts'
 import type { Services } from '../edge/resource.ts'
 import { roleIn, roles } from '../edge/roles.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
+import { Clock, clockOf } from './environments.ts'
 
 /** Per person; beyond this the least recently used ends. */
 const mostSessions = 50
@@ -54,6 +55,7 @@ export const Session = Type.Object({
       color: Nullable(Type.String()),
       role: Enum(roles, { description: 'Your role there' }),
       isProtected: Type.Boolean({ description: 'Whether a publish into it needs the approval of a second person' }),
+      clock: Type.Optional(Clock),
     }),
     { description: 'Those you have access to: the values for `Belfry-Environment`; the first is the default' },
   ),
@@ -155,7 +157,10 @@ export async function readSession(
   const environments = await db
     .selectFrom('environments')
     .select(['id as _id', 'name', 'identifier', 'type', 'color', 'is_protected as isProtected'])
+    .select(['clock_now', 'clock_seed'])
     .where('organization_id', '=', row.organization_id)
+    // Those for tests come last: the first two are where things are made and where they are published.
+    .orderBy((order) => order('clock_seed', 'is not', null))
     .orderBy((order) => order('type', '=', 'dev'), 'desc')
     .orderBy('created_at')
     .orderBy('id')
@@ -186,9 +191,9 @@ export async function readSession(
       isRequired,
       mustSetUp: isRequired && !hasAny(factors) && !row.is_from_provider,
     },
-    environments: environments.flatMap((environment) => {
+    environments: environments.flatMap(({ clock_now, clock_seed, ...environment }) => {
       const role = roleIn({ role: row.role, environmentRoles: row.environment_roles }, environment._id)
-      return role === 'none' ? [] : [{ ...environment, role }]
+      return role === 'none' ? [] : [{ ...environment, ...clockOf({ clock_now, clock_seed }), role }]
     }),
     session: {
       _id: sessionId,

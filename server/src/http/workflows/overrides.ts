@@ -52,7 +52,7 @@ interface Row {
   tenant: string | null
 }
 
-export const workflowOverrides: Resource = (app, { db, clock }) => {
+export const workflowOverrides: Resource = (app, { db }) => {
   const tags = ['Tenants']
 
   const select = (environmentId: string) =>
@@ -98,13 +98,17 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     return row
   }
 
-  const change = async ({ environment_id, id }: Row, { active, preferenceSettings }: Settings): Promise<Row> => {
+  const change = async (
+    { environment_id, id }: Row,
+    { active, preferenceSettings }: Settings,
+    now: Date,
+  ): Promise<Row> => {
     const { numUpdatedRows } = await db
       .updateTable('workflow_overrides')
       .set({
         ...(active === undefined ? {} : { active }),
         ...(preferenceSettings === undefined ? {} : { channels: JSON.stringify(preferenceSettings ?? {}) }),
-        updated_at: clock.now(),
+        updated_at: now,
       })
       .where('environment_id', '=', environment_id)
       .where('id', '=', id)
@@ -150,10 +154,11 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
         response: { 201: Override },
       },
     },
-    async ({ environment, body }, reply) => {
+    async (request, reply) => {
+      const { environment, body } = request
       const { active = null, preferenceSettings } = body
       const { workflow, tenant } = await pairOf(environment.id, body)
-      const now = clock.now()
+      const now = request.now()
       const added = await db
         .insertInto('workflow_overrides')
         .values({
@@ -197,8 +202,11 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
         response: { 200: Override },
       },
     },
-    async ({ environment, params, body }) =>
-      toOverride(await change(await find(environment.id, params.overrideId), body), environment.organizationId),
+    async (request) => {
+      const { environment, params, body } = request
+      const row = await change(await find(environment.id, params.overrideId), body, request.now())
+      return toOverride(row, environment.organizationId)
+    },
   )
 
   app.get(
@@ -226,8 +234,11 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
         response: { 200: Override },
       },
     },
-    async ({ environment, params, body }) =>
-      toOverride(await change(await findPair(environment.id, params), body), environment.organizationId),
+    async (request) => {
+      const { environment, params, body } = request
+      const row = await change(await findPair(environment.id, params), body, request.now())
+      return toOverride(row, environment.organizationId)
+    },
   )
 
   app.delete(

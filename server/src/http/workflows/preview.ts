@@ -127,7 +127,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http, confi
       // The editor asks while steps are added and removed; a missing one has an empty preview.
       if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
       const shown = await previewStep(
-        { db, bridge, branding, linkBase: config.publicUrl, access, now: clock.now() },
+        { db, bridge, branding, linkBase: config.publicUrl, access, now: request.now() },
         {
           workflow,
           step,
@@ -175,7 +175,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http, confi
       const access = await findEnvironmentAccess(db, secrets, environmentId)
       if (!access || workflow.origin === 'external') return { steps: [] }
       const steps = await checkSteps(
-        { db, bridge, branding, linkBase: config.publicUrl, access, now: clock.now() },
+        { db, bridge, branding, linkBase: config.publicUrl, access, now: request.now() },
         { workflow, controlValues: controlValues ?? {}, previewPayload: previewPayloadOf(previewPayload) },
       )
       return { steps }

@@ -1,6 +1,7 @@
 // Publishes one workflow into another environment, with its layouts and translations.
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
+import { timeIn } from '../../db/queries/environments.ts'
 import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { publishedOrigin } from '../../engine/authoring/environment-diff.ts'
 import { markPublished, publish } from '../../engine/authoring/publish.ts'
@@ -42,9 +43,10 @@ export const workflowSync: Resource = (app, services) => {
       const { identifier, id: rowId } = source
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
       const { author, message } = authorOf(request)
-      const occasion = { userId, now: clock.now(), isAutomation: request.key !== undefined, author, message }
+      const act = { userId, isAutomation: request.key !== undefined, author, message }
       const row = await db.transaction().execute(async (tx) => {
         // If the workflow is being deleted at this moment, do not delete it in the target.
+        const occasion = { ...act, now: await timeIn(tx, targetId, clock.now()) }
         const options = { resources, deleteMissing: false, limits: config.limits }
         const outcomes = await publish(tx, { organizationId, sourceId, targetId }, options, occasion)
         if (!outcomes.some(({ type, pair }) => type === 'workflow' && pair?.source?.rowId === rowId)) throw missing()
