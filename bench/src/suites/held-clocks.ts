@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sendMany } from '../harness/load.ts'
 import { type Service, startService } from '../harness/service.ts'
-import { bulkOf, makeWorkflow, newestMessage, perRequest, subscribers, untilMessages } from '../harness/triggers.ts'
+import { bulkOf, makeWorkflow, newestMessage, perRequest, untilMessages } from '../harness/triggers.ts'
 import { median } from '../report/figures.ts'
 
 const turns = 4
@@ -107,14 +107,22 @@ async function fill(service: Service, environments: number, waits: number): Prom
   for (let number = 0; number < environments; number += 1) {
     const held = await holdClock(service, `Held ${number}`, '2026-05-01T10:00:00Z')
     await makeWorkflow(held, delayed({ type: 'regular', amount: 30, unit: 'days' }))
-    await sendMany({ ...held, connections: 4 }, '/v1/events/trigger/bulk', Math.ceil(waits / perRequest), bulkOf)
+    await triggerMany(held, 'bench', waits)
   }
-  await untilWaiting(service, 'held IS NOT NULL', environments * Math.ceil(waits / perRequest) * perRequest)
+  await untilWaiting(service, 'held IS NOT NULL', environments * waits)
 }
+
+/** A run for each of as many subscribers, a hundred per trigger. */
+const triggerMany = (place: Service, name: string, count: number, payload: object = {}) =>
+  sendMany({ ...place, connections: 4 }, '/v1/events/trigger', count / perRequest, (number) => ({
+    ...{ name, payload },
+    to: Array.from({ length: perRequest }, (_, index) => `subscriber-${number * perRequest + index}`),
+  }))
 
 async function untilWaiting({ database }: Service, which: string, count: number): Promise<void> {
   for (const deadline = Date.now() + 300_000; ; await sleep(50)) {
-    const { rows } = await database.query<{ count: string }>(`SELECT count(*) FROM timers WHERE ${which}`)
+    const waiting = `SELECT count(*) FROM timers WHERE kind = 'step' AND ${which}`
+    const { rows } = await database.query<{ count: string }>(waiting)
     if (Number(rows[0]?.count) >= count) return
     if (Date.now() > deadline) throw new Error(`not ${count} waits after five minutes`)
   }
@@ -145,13 +153,7 @@ export async function advanceBesideReal(
     ...{ name: 'Waits', workflowId: 'waits', active: true },
     steps: delayed({ type: 'dynamic', dynamicKey: 'payload.until' }),
   }
-  const trigger = (place: Service, until: Date) =>
-    sendMany({ ...place, connections: 4 }, '/v1/events/trigger/bulk', waits / perRequest, (number) => ({
-      events: Array.from({ length: perRequest }, (_, index) => ({
-        ...{ name: 'waits', to: `subscriber-${(number * perRequest + index) % subscribers}` },
-        payload: { until: until.toISOString() },
-      })),
-    }))
+  const trigger = (place: Service, until: Date) => triggerMany(place, 'waits', waits, { until: until.toISOString() })
   const startAt = '2026-05-01T10:00:00Z'
   const held = await holdClock(service, 'Advanced', startAt)
   for (const place of [service, held]) await place.send('POST', '/v2/workflows', workflow)
