@@ -247,6 +247,8 @@ class Life {
         return this.#trigger(said, index, at)
       case 'cancel':
         return this.api.need('DELETE', `/v1/events/trigger/${encodeURIComponent(said.transactionId)}`)
+      case 'event':
+        return this.api.need('POST', '/v2/events', said)
       case 'seen':
       case 'read':
       case 'unread':

@@ -482,8 +482,10 @@ interface Checked {
 const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 'coded' ? `${type} of code` : type)
 
 /** The text after the mark in a note. */
-const restOf = ({ workflow, n }: Trigger): string =>
-  workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
+const restOf = ({ workflow, n }: Trigger): string => {
+  if (workflow === 'awaited') return 'timeout'
+  return workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
+}
 
 const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
 

@@ -101,6 +101,15 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     },
     inApp('note'),
   ],
+  // Nobody posts the event.
+  awaited: [
+    {
+      type: 'wait_for_event',
+      stepId: 'event',
+      controlValues: { for: [{ event: 'paid', key: '{{payload.key}}' }], amount: 3, unit: 'seconds' },
+    },
+    inApp('note', '{{steps.event.outcome}}'),
+  ],
   sandboxed: [email('mail')],
 })
 

@@ -964,6 +964,19 @@ export const errorTable = {
     message: (p: { workflowId: string }) =>
       `Another workflow has the identifier "${p.workflowId}"; choose a different one`,
   },
+  event_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `There is no event ${p.id}, or it is no longer kept`,
+  },
+  event_payload_too_large: {
+    status: 413,
+    message: (p: { bytes: number; limit: number }) =>
+      `The payload of the event has ${p.bytes} bytes; at most ${p.limit} are taken`,
+  },
+  event_for_nobody: {
+    status: 422,
+    message: () => 'An event needs a subscriberId, a key, or both',
+  },
   branch_too_deep: {
     status: 400,
     message: (p: { limit: number; stepId: string }) =>

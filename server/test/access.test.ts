@@ -278,7 +278,7 @@ const scopePolicy: Array<[operation: RegExp, scope: string]> = [
     /^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations|explain))$/,
     'read',
   ],
-  [/^\S+ \/v1\/(events|clock)(\/|$)/, 'send'],
+  [/^\S+ \/(v1\/(events|clock)|v2\/events)(\/|$)/, 'send'],
   [/^PATCH \/v2\/definitions\/settings$/, 'administer'],
   [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups|definitions)(\/|$)/, 'write:workflows'],
   [/^\S+ \/v[12]\/layouts(\/|$)/, 'write:layouts'],

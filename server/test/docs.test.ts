@@ -12,7 +12,7 @@ import { expect, test } from 'vitest'
 import { Api, useServer } from './server.ts'
 
 /** Requests answered before their work is done. */
-const setsOff = /\/v1\/(?:events|deliveries)\//
+const setsOff = /\/v1\/(?:events|deliveries)\/|\/v2\/events"/
 
 const server = useServer()
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -171,6 +171,102 @@ export interface Operations {
       hasMore: boolean
     }
   }
+  /** Post an event that runs may wait for */
+  'POST /v2/events': {
+    body: {
+      name: string
+      /** Whom it is about */
+      subscriberId?: string | undefined
+      /** A word that the waiting side knows too, such as the number of a cart */
+      key?: string | undefined
+      /** Your name for it: one that was used is answered alike, and does nothing */
+      id?: string | undefined
+      payload?: Record<string, unknown> | undefined
+    }
+    answer: {
+      acknowledged: boolean
+      id: string
+      createdAt: string
+      isDuplicate: boolean
+    }
+  }
+  /** List posted events, newest first */
+  'GET /v2/events': {
+    query?: {
+      /** Cursor: the items after this one */
+      after?: string | undefined
+      /** Cursor: the items before this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; an unknown one means the default */
+      orderBy?: string | undefined
+      /** Include the cursor item in the page */
+      includeCursor?: boolean | undefined
+      name?: string | undefined
+      subscriberId?: string | undefined
+      key?: string | undefined
+    }
+    answer: {
+      data: Array<{
+        id: string
+        name: string
+        key: string | null
+        subscriberId: string | null
+        payload: Record<string, unknown>
+        /** `done` once all runs that waited for it were told */
+        status: 'matching' | 'done'
+        /** How many waits it has ended */
+        matched: number
+        createdAt: string
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Post up to 100 events, all or none of them */
+  'POST /v2/events/bulk': {
+    body: {
+      events: Array<{
+        name: string
+        /** Whom it is about */
+        subscriberId?: string | undefined
+        /** A word that the waiting side knows too, such as the number of a cart */
+        key?: string | undefined
+        /** Your name for it: one that was used is answered alike, and does nothing */
+        id?: string | undefined
+        payload?: Record<string, unknown> | undefined
+      }>
+    }
+    answer: Array<{
+      acknowledged: boolean
+      id: string
+      createdAt: string
+      isDuplicate: boolean
+    }>
+  }
+  /** Retrieve a posted event */
+  'GET /v2/events/{id}': {
+    path: {
+      /** Your name for it, or the one that it was given */
+      id: string
+    }
+    answer: {
+      id: string
+      name: string
+      key: string | null
+      subscriberId: string | null
+      payload: Record<string, unknown>
+      /** `done` once all runs that waited for it were told */
+      status: 'matching' | 'done'
+      /** How many waits it has ended */
+      matched: number
+      createdAt: string
+    }
+  }
   /** Play a scenario in memory */
   'POST /v1/simulations': {
     body: {
@@ -184,7 +280,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -396,7 +492,7 @@ export interface Operations {
       }> | undefined
       answers?: Record<string, Record<string, unknown>> | undefined
       inputs: Array<{
-        /** One of trigger, cancel, seen, read, unread, acted, preferences, subscriber, workflow, fault */
+        /** One of trigger, cancel, event, seen, read, unread, acted, preferences, subscriber, workflow, fault */
         type: string
         /** `+2h` from the start, ISO 8601, or `2026-03-29T02:30[Europe/Berlin]` */
         at: string
@@ -407,7 +503,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -819,7 +915,7 @@ export interface Operations {
           _id?: string | null | undefined
           stepId?: string | null | undefined
           name: string
-          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
           controlValues?: Record<string, unknown> | null | undefined
           /** False leaves it out of future runs */
           active?: boolean | null | undefined
@@ -9541,7 +9637,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10082,7 +10178,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined

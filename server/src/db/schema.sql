@@ -315,6 +315,20 @@ CREATE TABLE erasures (
 );
 CREATE UNIQUE INDEX erasures_under_way ON public.erasures USING btree (environment_id, subject_hash) WHERE (status <> 'completed'::text);
 
+CREATE TABLE event_waits (
+  environment_id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  entry smallint NOT NULL,
+  kind text NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  CONSTRAINT event_waits_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'subscriber'::text, 'message'::text]))),
+  CONSTRAINT event_waits_pkey PRIMARY KEY (environment_id, notification_id, "position", entry)
+);
+CREATE INDEX event_waits_value ON public.event_waits USING btree (environment_id, name, kind, value, notification_id) WHERE (kind <> 'message'::text);
+
 CREATE TABLE events (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -792,6 +806,50 @@ CREATE TABLE passkeys (
 );
 CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id, created_at);
 
+CREATE TABLE posted_event_ids (
+  environment_id text COLLATE "C" NOT NULL,
+  given_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT posted_event_ids_pkey PRIMARY KEY (environment_id, given_id)
+);
+CREATE INDEX posted_event_ids_expiry ON public.posted_event_ids USING btree (expires_at);
+
+CREATE TABLE posted_events (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  given_id text COLLATE "C",
+  name text COLLATE "C" NOT NULL,
+  key text COLLATE "C",
+  subscriber_id text COLLATE "C",
+  payload json NOT NULL,
+  matched integer DEFAULT 0 NOT NULL,
+  reached text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT posted_events_pkey PRIMARY KEY (environment_id, id)
+) PARTITION BY RANGE (id);
+CREATE INDEX posted_events_given ON ONLY public.posted_events USING btree (environment_id, given_id, id) WHERE (given_id IS NOT NULL);
+CREATE INDEX posted_events_key ON ONLY public.posted_events USING btree (environment_id, name, key, id) WHERE (key IS NOT NULL);
+CREATE INDEX posted_events_subscriber ON ONLY public.posted_events USING btree (environment_id, subscriber_id, name, id) WHERE (subscriber_id IS NOT NULL);
+
+CREATE TABLE posted_events_default (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  given_id text COLLATE "C",
+  name text COLLATE "C" NOT NULL,
+  key text COLLATE "C",
+  subscriber_id text COLLATE "C",
+  payload json NOT NULL,
+  matched integer DEFAULT 0 NOT NULL,
+  reached text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT posted_events_default_pkey PRIMARY KEY (environment_id, id)
+) PARTITION OF posted_events DEFAULT;
+CREATE INDEX posted_events_default_environment_id_given_id_id_idx ON public.posted_events_default USING btree (environment_id, given_id, id) WHERE (given_id IS NOT NULL);
+CREATE INDEX posted_events_default_environment_id_name_key_id_idx ON public.posted_events_default USING btree (environment_id, name, key, id) WHERE (key IS NOT NULL);
+CREATE INDEX posted_events_default_environment_id_subscriber_id_name_id_idx ON public.posted_events_default USING btree (environment_id, subscriber_id, name, id) WHERE (subscriber_id IS NOT NULL);
+
 CREATE TABLE publish_requests (
   id text COLLATE "C" NOT NULL,
   environment_id text COLLATE "C" NOT NULL,
@@ -1028,7 +1086,7 @@ CREATE TABLE timers (
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
   held bigint,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text]))),
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
 CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
@@ -1463,6 +1521,29 @@ BEGIN
     PERFORM graphile_worker.add_job('send_webhooks', '{}', max_attempts := 1000);
   END IF;
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_message_waits(environment text, runs text[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  waiting text[] := ARRAY(
+    SELECT DISTINCT w.notification_id FROM event_waits w
+    WHERE w.environment_id = environment AND w.notification_id = ANY (runs) AND w.kind = 'message' ORDER BY 1);
+  shown timestamptz;
+BEGIN
+  IF waiting = '{}' THEN RETURN 0; END IF;
+  SELECT e.clock_now INTO shown FROM environments e WHERE e.id = environment;
+  IF shown IS NULL THEN
+    PERFORM queue_job('look_at_messages', json_build_object('environmentId', environment, 'runs', waiting));
+  ELSE
+    INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
+    SELECT environment, r.id, 32767, shown, 'messages', nextval('held_order') FROM unnest(waiting) AS r (id)
+    ON CONFLICT DO NOTHING;
+    PERFORM queue_job('held_work', json_build_object('environmentId', environment), job_key := 'held_work ' || environment);
+  END IF;
+  RETURN cardinality(waiting);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_webhooks(at timestamp with time zone, events json)

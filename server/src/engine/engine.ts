@@ -33,6 +33,7 @@ import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
 import { HeldWork } from './runs/held-work.ts'
+import { lookAtMessages, matchEvents, type NewEvent, type PostedEvent, PostedEvents } from './runs/posted-events.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -72,6 +73,7 @@ export class Engine {
   readonly clocks: Clocks
   readonly #parts: EngineParts
   readonly #triggers: Triggers
+  readonly #posted: PostedEvents
   readonly #deliveries: Deliveries
   readonly #heldWork: HeldWork
   readonly #delivery: Delivery
@@ -101,6 +103,7 @@ export class Engine {
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
+    this.#posted = new PostedEvents({ ...this.#parts, dedupDays })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
     this.#circuits = new CircuitBreaker({
       ...{ clock, random: Math.random, elapsed: () => performance.now() },
@@ -136,6 +139,11 @@ export class Engine {
     const { tracing } = this.#parts
     if (!tracing) return this.#triggers.accept(request)
     return traceTrigger(tracing, request, (traced) => this.#triggers.accept(traced))
+  }
+
+  /** Resolves once the events are committed; what they end happens behind that. */
+  post(environmentId: string, events: NewEvent[]): Promise<PostedEvent[]> {
+    return this.#posted.post(environmentId, events)
   }
 
   /** Integrations whose circuit is open in this process. */
@@ -204,6 +212,14 @@ export class Engine {
         )
       },
       fan_out: (payload) => fanOut(this.#parts, payload as WalkKey),
+      match_events: async (payload) => {
+        const { events } = payload as { events: Array<[string, string]> }
+        await matchEvents(
+          this.#parts,
+          events.map(([environmentId, id]) => ({ environmentId, id })),
+        )
+      },
+      look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {

@@ -73,6 +73,7 @@ import { topicSubscriptions } from './subscribers/topic-subscriptions.ts'
 import { topics } from './subscribers/topics.ts'
 import { topicsV1 } from './subscribers/topics-v1.ts'
 import { events } from './triggers/events.ts'
+import { postedEvents } from './triggers/posted-events.ts'
 import { webhookEndpoints } from './webhooks/endpoints.ts'
 import { webhookEvents } from './webhooks/events.ts'
 import { bridges } from './workflows/bridge.ts'
@@ -85,6 +86,7 @@ import { workflows } from './workflows/workflows.ts'
 export const resources: Resource[] = [
   health,
   events,
+  postedEvents,
   simulations,
   triggerReport,
   contexts,

@@ -275,6 +275,11 @@ describe('why: a step', () => {
     [held('first_of_digest', { status: 'skipped' }), 'Skipped because the first event after a quiet period is sent at once.', step],
     [held('canceled_by_user'), 'Skipped because somebody cancelled the trigger.', undefined],
     [held('previous_step_failed'), 'Skipped because an earlier step failed.', undefined],
+    [
+      held('nothing_to_wait_for', { status: 'skipped' }),
+      'Skipped because the messages that it waits for were never made.',
+      undefined,
+    ],
     [held('exited', { status: 'skipped' }), 'Skipped because the workflow ended the run before it.', undefined],
     [failed('subscriber_gone'), 'Failed because the subscriber or the workflow was deleted.', undefined],
     [held('missing_email'), 'Skipped because Ada has no email address.', subscriber],

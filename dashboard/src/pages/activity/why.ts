@@ -139,6 +139,8 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return 'an earlier step failed'
     case 'exited':
       return 'the workflow ended the run before it'
+    case 'nothing_to_wait_for':
+      return 'the messages that it waits for were never made'
     case 'suppressed':
       return `${who} is on the suppression list${suppressedBecause(job)}`
     case 'subscriber_gone':

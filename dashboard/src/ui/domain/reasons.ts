@@ -9,6 +9,7 @@ export const reasonLabels = {
   first_of_digest: 'First event of a digest',
   canceled_by_user: 'Cancelled',
   exited: 'The run was ended before it',
+  nothing_to_wait_for: 'Nothing to wait for',
   previous_step_failed: 'An earlier step failed',
   suppressed: 'On the suppression list',
   subscriber_gone: 'Subscriber or workflow deleted',

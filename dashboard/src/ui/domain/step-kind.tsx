@@ -5,6 +5,7 @@ import {
   Braces,
   Gauge,
   Globe,
+  Hourglass,
   Layers,
   type LucideIcon,
   Mail,
@@ -37,6 +38,7 @@ export const stepKinds = {
   custom: { label: 'Custom', icon: Braces, hue: 'var(--hue-custom)' },
   http_request: { label: 'HTTP request', icon: Globe, hue: 'var(--hue-http)' },
   branch: { label: 'Branch', icon: Split, hue: 'var(--hue-throttle)' },
+  wait_for_event: { label: 'Wait for an event', icon: Hourglass, hue: 'var(--hue-delay)' },
   exit: { label: 'Exit', icon: OctagonX, hue: 'var(--hue-trigger)' },
   trigger: { label: 'Trigger', icon: Zap, hue: 'var(--hue-trigger)' },
 } satisfies Record<string, KindLook>

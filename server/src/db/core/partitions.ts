@@ -6,7 +6,13 @@ import type pg from 'pg'
 import { firstIdAt } from './ids.ts'
 
 /** Each table's partition key. */
-const keys = { events: 'id', notifications: 'id', jobs: 'notification_id', messages: 'id' } as const
+const keys = {
+  events: 'id',
+  notifications: 'id',
+  jobs: 'notification_id',
+  messages: 'id',
+  posted_events: 'id',
+} as const
 
 export type PartitionedTable = keyof typeof keys
 

@@ -420,6 +420,40 @@ export interface EventTable {
   cancellation_key: string | null
 }
 
+export interface PostedEventTable {
+  environment_id: string
+  id: string
+  /** The caller's own name for it. */
+  given_id: string | null
+  name: string
+  key: string | null
+  subscriber_id: string | null
+  payload: JsonText<Record<string, unknown>>
+  matched: Optional<number>
+  /** The last run that was told of it; null once all were. */
+  reached: string | null
+  created_at: Date
+}
+
+export interface PostedEventIdTable {
+  environment_id: string
+  given_id: string
+  event_id: string
+  created_at: Date
+  expires_at: Date
+}
+
+export interface EventWaitTable {
+  environment_id: string
+  notification_id: string
+  position: number
+  entry: number
+  kind: 'key' | 'subscriber' | 'message'
+  name: string
+  value: string
+  subscriber_id: string
+}
+
 export interface WalkTable {
   environment_id: string
   event_id: string
@@ -556,8 +590,8 @@ export interface TimerTable {
   environment_id: string
   subject_id: string
   position: number
-  /** `start`, `walk` and `call` only where the clock is held: elsewhere they are in the queue. */
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call'
+  /** All but the first two only where the clock is held: elsewhere they are in the queue. */
+  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   due_at: Date
   /** Where the clock is held: its place in the order in which waits began. */
   held: Optional<string>
@@ -1012,6 +1046,9 @@ export interface Tables {
   environment_revisions: EnvironmentRevisionTable
   transactions: TransactionTable
   events: EventTable
+  posted_events: PostedEventTable
+  posted_event_ids: PostedEventIdTable
+  event_waits: EventWaitTable
   walks: WalkTable
   passed_over: PassedOverTable
   notifications: NotificationTable

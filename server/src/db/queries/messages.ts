@@ -255,8 +255,8 @@ async function update<Row>(
     ), changed AS (
       UPDATE messages m SET ${change.sets}, updated_at = ${change.now}
       FROM locked WHERE ${isLocked(change)} RETURNING m.*)
-    ${told(change.news, change.event, change.now)}
-    SELECT ${returned} FROM changed c, told, webhooks`.execute(db)
+    ${told(change.news, change.event, change.now)}, ${waitsTold(change.environmentId)}
+    SELECT ${returned} FROM changed c, told, webhooks, waits`.execute(db)
   return rows
 }
 
@@ -264,6 +264,10 @@ async function update<Row>(
 const told = (news: 'read' | 'seen' | 'id', event: MessageEvent | undefined, now: Date) =>
   sql`, telling AS MATERIALIZED (${sql.raw(tellOf('changed', news))}), told AS MATERIALIZED (SELECT count(*) FROM telling)
       , ${event ? endpointsTold(event, now) : sql`webhooks AS (SELECT)`}`
+
+/** The same for runs that wait for something to happen to one of them. */
+const waitsTold = (environmentId: string) => sql`waits AS MATERIALIZED (
+  SELECT tell_message_waits(${environmentId}, array_agg(c.notification_id)) FROM changed c)`
 
 const endpointsTold = ({ type, when }: MessageEvent, now: Date) =>
   telling({
@@ -297,14 +301,14 @@ interface ActionResult {
 export async function setAction(tx: Tx, row: MessageRow, action: ActionResult, now: Date): Promise<MessageRow> {
   const cta = row.cta ?? {}
   const before = (cta.action ?? {}) as Record<string, unknown>
-  const changed = await tx
-    .updateTable('messages')
-    .set({ cta: JSON.stringify({ ...cta, action: { ...before, ...action } }), updated_at: now })
-    .where('environment_id', '=', row.environment_id)
-    .where('id', '=', row.id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return changed as MessageRow
+  const { rows } = await sql<MessageRow>`
+    WITH changed AS (
+      UPDATE messages m SET cta = ${JSON.stringify({ ...cta, action: { ...before, ...action } })}, updated_at = ${now}
+      WHERE m.environment_id = ${row.environment_id} AND m.id = ${row.id} RETURNING m.*
+    ), ${waitsTold(row.environment_id)}
+    SELECT c.* FROM changed c, waits`.execute(tx)
+  if (!rows[0]) throw new Error('A message that was locked is gone.')
+  return rows[0]
 }
 
 /**

@@ -21,6 +21,12 @@ const ofTheirRuns: Rows = ({ environmentId, rowIds }) =>
 const byRow: Rows = ({ rowIds }) => sql`t.subscriber_row_id = ANY (${rowIds}::text[])`
 const byId: Rows = ({ subscriberId }) => sql`t.subscriber_id = ${subscriberId}`
 
+/** Posted events that name the person: in the key or the payload, too. */
+const namedIn = (person: Person, event: RawBuilder<unknown>) => sql`(
+  ${event}.subscriber_id = ${person.subscriberId} OR ${event}.key = ANY (${tellingTexts(person)}::text[])
+  OR EXISTS (SELECT FROM unnest(${tellingTexts(person).map((text) => JSON.stringify(text))}::text[]) AS needle
+             WHERE strpos(${event}.payload::text, needle) > 0))`
+
 /**
  * A person's own rows by table, in an order in which they can be deleted without dangling references. The engine deletes runs
  * and triggers.
@@ -47,12 +53,17 @@ export const ownRows = {
     t.event_id IN (SELECT e.id FROM webhook_events e
       WHERE e.environment_id = ${environmentId} AND e.subscriber_id = ${subscriberId})`,
   webhook_events: byId,
+  posted_event_ids: (person) => sql`
+    t.event_id IN (SELECT e.id FROM posted_events e
+      WHERE e.environment_id = ${person.environmentId} AND ${namedIn(person, sql`e`)})`,
+  posted_events: (person) => namedIn(person, sql`t`),
 } as const satisfies Record<string, Rows>
 
 /** Rows of their runs. */
 export const runRows = {
   run_timers: (person) => sql`t.subject_id IN (${ofTheirRuns(person)})`,
   inbound_mails: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
+  event_waits: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   jobs: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   notifications: byRow,
 } as const satisfies Record<string, Rows>

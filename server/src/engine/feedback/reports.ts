@@ -63,11 +63,13 @@ const storeReported = statement(
      FROM (SELECT r.notification_id, r.position, jsonb_agg(line) AS lines
            FROM r, jsonb_array_elements(r.lines) line WHERE r.position IS NOT NULL GROUP BY 1, 2) l
      WHERE j.environment_id = $1 AND j.notification_id = l.notification_id AND j.position = l.position
-   )
-   UPDATE messages m SET status = r.status, error_id = r.error_id, error_text = r.error_text, seen = r.seen, read = r.read,
+   ), m AS (
+     UPDATE messages m SET status = r.status, error_id = r.error_id, error_text = r.error_text, seen = r.seen, read = r.read,
      delivered_at = r.delivered_at, first_seen_at = r.first_seen_at, last_seen_at = r.last_seen_at,
      last_read_at = r.last_read_at, updated_at = $3
-   FROM r WHERE m.environment_id = $1 AND m.id = r.id AND m.id = ANY ($4::text[])`,
+     FROM r WHERE m.environment_id = $1 AND m.id = r.id AND m.id = ANY ($4::text[]) RETURNING m.notification_id
+   )
+   SELECT tell_message_waits($1, array_agg(m.notification_id)) FROM m`,
 )
 
 type Reported = NonNullable<StoredDetail['webhook']>

@@ -75,6 +75,7 @@ export function chores(surroundings: Surroundings): TaskList {
     async purge_expired(_payload, { abortSignal }) {
       const now = clock.now()
       await deleteInBatches(db, 'transactions', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'posted_event_ids', sql`expires_at <= ${now}`, abortSignal)
       const isForgotten = sql`notification_id IS NULL AND forget_at <= ${now} AND ${isUnheld('digests')}`
       await deleteInBatches(db, 'digests', isForgotten, abortSignal)
       await deleteInBatches(db, 'api_keys', sql`expires_at <= ${now}`, abortSignal)

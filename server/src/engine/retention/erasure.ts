@@ -277,6 +277,7 @@ async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'
     .orderBy('id')
     .forUpdate()
     .execute()
+  await of('event_waits', sql`t.notification_id`)
   await of('jobs', sql`t.notification_id`)
   await of('inbound_mails', sql`t.notification_id`)
   await of('notifications', sql`t.id`)

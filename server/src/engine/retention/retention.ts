@@ -28,7 +28,7 @@ interface Surroundings {
 }
 
 /** In the order in which they are dropped, so that nothing points to missing rows. */
-const activity = ['notifications', 'jobs', 'events'] as const
+const activity = ['notifications', 'jobs', 'events', 'posted_events'] as const
 
 /** @returns whether one round was not enough */
 export async function dropExpired(surroundings: Surroundings, stopping: AbortSignal): Promise<boolean> {
@@ -128,6 +128,10 @@ const messageWaits = [timers]
 // dropped; whatever waits for long has a timer.
 const activityWaits: Wait[] = [
   timers,
+  {
+    reason: 'not all runs were told of a posted event',
+    query: 'SELECT FROM posted_events WHERE id >= $1 AND id < $2 AND reached IS NOT NULL',
+  },
   {
     reason: 'a trigger has not started all its runs',
     query: `SELECT FROM (${eventsToStart}) AS waiting (id) WHERE id >= $1 AND id < $2`,

@@ -6,7 +6,7 @@ import type { Tx } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
 
-/** Triggers, runs and their steps; messages sent by email, SMS, chat and push; inbox messages. */
+/** Triggers, runs and their steps, posted events; messages sent by email, SMS, chat and push; inbox messages. */
 export type RowsOf = 'activity' | 'messages' | 'inbox'
 
 /** Rows per transaction: few enough that no lock is held for long. */
@@ -32,7 +32,7 @@ type Portion = (range: Range) => Promise<string[]>
 
 const portions: Record<RowsOf, Portion[]> = {
   // Runs first: a trigger can go once none of its runs is left.
-  activity: [dropRuns, dropEvents],
+  activity: [dropRuns, dropEvents, dropPosted],
   messages: [(range) => dropMessages(range, sql`t.channel <> 'in_app'`)],
   inbox: [(range) => dropMessages(range, sql`t.channel = 'in_app'`)],
 }
@@ -94,6 +94,17 @@ async function dropEvents(range: Range): Promise<string[]> {
   )
   const ids = rows.map(({ id }) => id)
   await deleteEvents(range.tx, range.environmentId, ids)
+  return ids
+}
+
+/** Posted events that all waiting runs were told of. */
+async function dropPosted(range: Range): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM posted_events t
+    WHERE ${inRange(range, sql`t.id`)} AND t.reached IS NULL
+    ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(range.tx)
+  const ids = rows.map(({ id }) => id)
+  await deleteAll(range.tx, 'posted_events', range.environmentId, sql`t.id = ANY (${ids}::text[])`)
   return ids
 }
 

@@ -72,6 +72,9 @@ const saveCanceled = statement(
    ), j AS (
      UPDATE jobs j SET status = r.status, reason = r.reason, due_at = NULL, details = j.details || r.details, updated_at = $3
      FROM r WHERE j.environment_id = $1 AND j.notification_id = r.run_id AND j.position = r.position
+   ), w AS (
+     DELETE FROM event_waits w USING r
+     WHERE w.environment_id = $1 AND w.notification_id = r.run_id AND w.position = r.position
    )
    UPDATE notifications n SET status = r.run_status, updated_at = $3
    FROM (SELECT DISTINCT run_id, run_status FROM r) r

@@ -13,6 +13,8 @@ import { EnvironmentGone, heldTime } from '../core/held-clocks.ts'
 import { addHeldWork, findHeldWork, queueHeldWork, takeHeldWork } from '../core/statements.ts'
 import type { Deliveries } from './deliver.ts'
 import { fanOutHeld } from './fan-out.ts'
+import type { RunKey } from './load.ts'
+import { lookAgain, tellHeld } from './posted-events.ts'
 import { isEnded, type RunState } from './run.ts'
 import { type EngineParts, noteTriggered, startHeld } from './start-runs.ts'
 import { secondTimer } from './store.ts'
@@ -32,7 +34,7 @@ interface PieceRow {
   clock_now: Date
   subject_id: string | null
   position: number
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call'
+  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   subscriber_row_id: string | null
   /** Of a wait: whether another may follow, whose place in the order then depends on what it causes. */
   waits_again: boolean
@@ -151,6 +153,12 @@ class Shift {
         case 'walk':
           await this.#walk(transaction, { environmentId, eventId: subject_id, lane: position }, { now, ...storing })
           return undefined
+        case 'event':
+          await this.#tell(transaction, { environmentId, id: subject_id }, { now, ...storing })
+          return undefined
+        case 'messages':
+          await lookAgain(transaction, this.#parts, { environmentId, ids: [subject_id] }, { now, ...storing })
+          return undefined
         default: {
           // Ended before its time: nothing is left to wait for.
           const early = taken.filter((piece) => piece.position < 0)
@@ -179,6 +187,17 @@ class Shift {
     const { environmentId: environment_id, eventId: subject_id, lane: position } = key
     const rest = { environment_id, subject_id, position, due_at: storing.now, kind: 'walk', held: true }
     await transaction.run(addHeldWork, [JSON.stringify([rest])])
+  }
+
+  /** Tells some of those who wait of an event. */
+  async #tell(
+    transaction: Transaction,
+    key: RunKey,
+    storing: { now: Date; goesOn: boolean; watch: Watching['changed'] },
+  ): Promise<void> {
+    if (!(await tellHeld(transaction, this.#parts, key, storing))) return
+    const rest = { environment_id: key.environmentId, subject_id: key.id, position: 0, due_at: storing.now }
+    await transaction.run(addHeldWork, [JSON.stringify([{ ...rest, kind: 'event', held: true }])])
   }
 
   async #call(pieces: Piece[]): Promise<void> {

@@ -60,8 +60,8 @@ export async function runsOf(
   rows: LoadedRow[],
   now: Date,
 ): Promise<RunState[]> {
-  const events = rows.flatMap(({ event }) => (event ? [{ ...event, created_at: new Date(event.created_at) }] : []))
-  const references = await readReferences(transaction, events as unknown as EventRow[])
+  const events = rows.flatMap(({ event }) => (event ? [datedEvent(event)] : []))
+  const references = await readReferences(transaction, events)
   const runs: RunState[] = []
   const orphans: LoadedRow[] = []
   for (const row of rows) {
@@ -71,9 +71,7 @@ export async function runsOf(
       orphans.push(row)
       continue
     }
-    runs.push(
-      await existingRun(row, { environment, definition, event: references.factsOf(row.event as unknown as EventRow) }),
-    )
+    runs.push(await existingRun(row, { environment, definition, event: references.factsOf(datedEvent(row.event)) }))
   }
   if (orphans.length > 0) await endAll(transaction, orphans, now)
   return runs
@@ -174,6 +172,9 @@ async function existingRun(
     effects: noEffects(),
   }
 }
+
+const datedEvent = (event: Dated<EventRow>): EventRow =>
+  ({ ...event, created_at: new Date(event.created_at) }) as unknown as EventRow
 
 /** Rows read as JSON have their dates as text. */
 function withDates<T>(row: Dated<T>, names: ReadonlyArray<keyof T>): T {

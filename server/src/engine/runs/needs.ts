@@ -1,20 +1,33 @@
 // Advances many runs together: each until it needs the database, then one statement per kind of need answers all of them, until
 // every run has stopped.
 import type { Logger } from 'pino'
+import { firstIdAt } from '../../db/core/ids.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import type {
   Answer,
   CloseDigest,
   DigestEvent,
   DigestPlace,
+  FindEvents,
   Group,
+  HeardEvent,
   JoinDigest,
   Need,
   PassThrottle,
   Progress,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
-import { findMerged, lockDigests, lockThrottles, saveDigests, saveThrottles } from '../core/statements.ts'
+import {
+  findMerged,
+  findMessageFacts,
+  findPostedEvents,
+  holdBeginnings,
+  lockDigests,
+  lockThrottles,
+  saveDigests,
+  saveThrottles,
+} from '../core/statements.ts'
+import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault, type RunState, StepFault } from './run.ts'
 import {
   closeDigest,
@@ -57,11 +70,7 @@ export async function settle(
   while (waiting.length > 0) {
     const asked = waiting
     waiting = []
-    const answers = await answerAll(
-      transaction,
-      asked.map(({ need }) => need),
-      now,
-    )
+    const answers = await answerAll(transaction, asked, now)
     for (const [index, thread] of asked.entries()) {
       const answer = answers[index]
       if (answer && 'traces' in answer && answer.traces) thread.run.digestedTraces = answer.traces
@@ -84,13 +93,99 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
   }
 }
 
-async function answerAll(transaction: Transaction, needs: Need[], now: Date): Promise<Answer[]> {
+async function answerAll(transaction: Transaction, asked: Waiting[], now: Date): Promise<Answer[]> {
+  const needs = asked.map(({ need }) => need)
   const answers = new Map<Need, Answer>()
   const of = <T extends Need>(name: T['need']) => needs.filter((need): need is T => need.need === name)
   await joinDigests(transaction, of<JoinDigest>('join digest'), now, answers)
   await closeDigests(transaction, of<CloseDigest>('close digest'), now, answers)
   await passThrottles(transaction, of<PassThrottle>('pass throttle'), now, answers)
+  await findEvents(transaction, of<FindEvents>('find events'), answers)
+  await findMessages(transaction, asked, now, answers)
   return needs.map((need) => answers.get(need) as Answer)
+}
+
+interface PostedRow {
+  place: number
+  id: string
+  given_id: string | null
+  name: string
+  key: string | null
+  subscriber_id: string | null
+  payload: Record<string, unknown>
+  created_at: Date
+}
+
+/** For each entry of a need. */
+const mostFound = 100
+/** The id of an event is made a moment before its time is. */
+const idMarginMs = 60_000
+
+/**
+ * What was posted so far. The locks first: an event that is accepted from now on waits for this transaction before it looks for
+ * waits (`matchEvents`), so that it is either found here or finds the wait.
+ */
+async function findEvents(transaction: Transaction, needs: FindEvents[], answers: Map<Need, Answer>): Promise<void> {
+  if (needs.length === 0) return
+  const asked = needs.flatMap(({ environmentId, isHeld, subscriberId, entries, since, until, after }, place) =>
+    entries.map(({ kind, name, value }) => ({
+      ...{ place, environment_id: environmentId, subscriber_id: subscriberId, kind, name, value, since, until },
+      from_id: isHeld ? '' : firstIdAt(new Date(since.getTime() - idMarginMs)),
+      ...{ after_at: after?.event.createdAt, after_id: after?.rowId },
+    })),
+  )
+  const columns = [
+    asked.map(({ environment_id }) => environment_id),
+    asked.map(({ name }) => name),
+    asked.map(({ value }) => value),
+  ]
+  await transaction.run(holdBeginnings, columns)
+  const found = new Map<number, PostedRow[]>()
+  for (const row of await transaction.run<PostedRow>(findPostedEvents, [JSON.stringify(asked), mostFound])) {
+    const own = found.get(row.place) ?? []
+    found.set(row.place, own)
+    // Two entries may have found it.
+    if (own.at(-1)?.id !== row.id) own.push(row)
+  }
+  for (const [place, need] of needs.entries()) {
+    const rows = (found.get(place) ?? []).slice(0, mostFound)
+    answers.set(need, { heard: rows.map(heardFrom), isMore: rows.length === mostFound })
+  }
+}
+
+const heardFrom = (row: PostedRow): HeardEvent => ({
+  rowId: row.id,
+  event: {
+    ...{ id: row.given_id ?? row.id, name: row.name, key: row.key, subscriberId: row.subscriber_id },
+    ...{ payload: row.payload, createdAt: row.created_at.toISOString() },
+  },
+})
+
+/** What has become of messages: of those that are stored, locked against changes, and of those that are about to be. */
+async function findMessages(
+  transaction: Transaction,
+  asked: Waiting[],
+  now: Date,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  const all = asked.flatMap(({ need, run }) => (need.need === 'find messages' ? [{ need, run }] : []))
+  if (all.length === 0) return
+  const stored = all.filter(({ run }) => !run.isNew)
+  const rows =
+    stored.length === 0
+      ? []
+      : await transaction.run<FactRow & { notification_id: string }>(findMessageFacts, [
+          JSON.stringify(
+            stored.map(({ need: { environmentId, transactionId, notificationId, stepIds } }) => ({
+              ...{ environment_id: environmentId, transaction_id: transactionId, notification_id: notificationId },
+              step_ids: stepIds,
+            })),
+          ),
+        ])
+  for (const { need, run } of all) {
+    const known = rows.filter((row) => row.notification_id === run.id).map(factsOf)
+    answers.set(need, { messages: [...known, ...newMessagesOf(run, need.stepIds, known, now)] })
+  }
 }
 
 interface GroupRow {

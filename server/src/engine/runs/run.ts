@@ -5,9 +5,9 @@ import type { RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
-import type { ControlValues, StepKind, StepType } from '../../steps/contract/kind.ts'
+import type { ControlValues, Heard, StepKind, StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
-import type { Progress } from '../../steps/contract/need.ts'
+import type { Awaited, HeardEvent, Progress } from '../../steps/contract/need.ts'
 import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
@@ -68,9 +68,22 @@ export interface Effects {
   wakes: Array<{ runId: string; position: number }>
   /** Positions of steps that have to call the outside. */
   calls: number[]
+  /** What steps wait for beside their time, and the steps that wait no longer. */
+  listens: Array<{ position: number; entries: Awaited[] }>
+  unlistens: number[]
+  /** Posted events that have ended a wait. */
+  heard: string[]
 }
 
-export const noEffects = (): Effects => ({ messages: [], timers: [], wakes: [], calls: [] })
+export const noEffects = (): Effects => ({
+  messages: [],
+  timers: [],
+  wakes: [],
+  calls: [],
+  listens: [],
+  unlistens: [],
+  heard: [],
+})
 
 /** After this many, the step runs whatever the schedule says. */
 const mostScheduleExtensions = 3
@@ -126,6 +139,28 @@ export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<voi
 function* endWait(run: RunState, job: JobState, now: Date, isEarly: boolean): Progress<void> {
   if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job), now))
     yield* advance(run, now)
+}
+
+/** Something has happened that the step may wait for: an event, or something to messages of earlier steps. */
+export function* hear(run: RunState, job: JobState, event: HeardEvent | undefined, now: Date): Progress<void> {
+  const kind = kindOf(job)
+  if (job.status !== 'delayed' || !kind.hear) return
+  let found: Heard
+  try {
+    found = yield* kind.hear(stepRunOf(run, job, now), event)
+  } catch (error) {
+    throw new StepFault(job, error)
+  }
+  noteOnce(job, found.warnings, now)
+  if (found.outcome && apply(run, job, found.outcome, now)) yield* advance(run, now)
+}
+
+/** Events may come by the thousand. */
+function noteOnce(job: JobState, lines: Detail[], now: Date): void {
+  for (const line of lines) {
+    const stored = storedLine(line, now)
+    if (!job.details.some(({ detail: text, raw }) => text === stored.detail && raw === stored.raw)) note(job, line, now)
+  }
 }
 
 /** The step's time has come: its wait is over, or its call is made again. After a cancel there is nothing to do. */
@@ -322,6 +357,7 @@ const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery 
 /** @returns whether the run goes on now */
 function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
   for (const line of outcome.details) note(job, line, now)
+  if (job.status === 'delayed' && kindOf(job).hear) run.effects.unlistens.push(job.position)
   job.isChanged = true
   job.dueAt = null
   if (outcome.kind === 'call') {
@@ -337,6 +373,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
     case 'done':
       job.status = 'completed'
       job.reason = outcome.reason ?? null
+      if (outcome.heard !== undefined) run.effects.heard.push(outcome.heard)
       break
     case 'skip':
       // A step held back by the schedule is canceled, even if it is a throttle.
@@ -375,6 +412,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       job.status = 'delayed'
       job.digest = outcome.digest ?? job.digest
       wait(run, job, outcome.until)
+      if (outcome.listens) run.effects.listens.push({ position: job.position, entries: outcome.listens })
       return false
     case 'retry':
       job.status = 'queued'

@@ -14,6 +14,8 @@ import type { Meter } from '../core/meter.ts'
 import {
   addJobs,
   columnsOfRuns,
+  countHeard,
+  dropWaits,
   endCalls,
   endCallsForNow,
   insertRuns,
@@ -21,6 +23,7 @@ import {
   queueCalls,
   queueHeldWork,
   queueWakes,
+  saveWaits,
   updateRuns,
 } from '../core/statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
@@ -81,6 +84,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap((run) => messageRows(run, now))),
       storableJson(changed.flatMap((run) => timerRows(run, now))),
     ])
+  await storeWaits(transaction, runs)
   await writeHeld?.()
   if (calls.queued.length > 0) {
     await transaction.run(queueCalls, [
@@ -131,6 +135,7 @@ export const isWhole = ({ effects, environment }: RunState): boolean =>
   effects.calls.length === 0 &&
   effects.timers.length === 0 &&
   effects.wakes.length === 0 &&
+  effects.heard.length === 0 &&
   environment.webhooks.size === 0
 
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
@@ -232,6 +237,30 @@ const changedJobs = (run: RunState, now: Date) =>
   run.jobs
     .filter(({ isChanged, isNew }) => isChanged && !isNew)
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
+
+/** What steps wait for beside their time, and what they have heard. */
+async function storeWaits(transaction: Transaction, runs: RunState[]): Promise<void> {
+  const over = runs.flatMap((run) => run.effects.unlistens.map((position) => ({ run, position })))
+  if (over.length > 0)
+    await transaction.run(dropWaits, [
+      over.map(({ run }) => run.environment.id),
+      over.map(({ run }) => run.id),
+      over.map(({ position }) => position),
+    ])
+  const waits = runs.flatMap(waitRows)
+  if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits)])
+  const heard = runs.flatMap((run) => run.effects.heard.map((id) => ({ environmentId: run.environment.id, id })))
+  if (heard.length > 0)
+    await transaction.run(countHeard, [heard.map(({ environmentId }) => environmentId), heard.map(({ id }) => id)])
+}
+
+const waitRows = (run: RunState) =>
+  run.effects.listens.flatMap(({ position, entries }) =>
+    entries.map(({ kind, name, value }, entry) => ({
+      ...{ environment_id: run.environment.id, notification_id: run.id, position, entry, kind, name, value },
+      subscriber_id: run.subscriber.subscriber_id,
+    })),
+  )
 
 /** Steps of arms that a stored run has entered. */
 const addedJobs = (run: RunState, now: Date) =>

@@ -7,7 +7,7 @@ import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { RequestError } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
 import { noTranslations, translatorFor } from '../../render/translations.ts'
-import type { Answer, Progress } from '../../steps/contract/need.ts'
+import type { Answer, Awaited, HeardEvent, Progress } from '../../steps/contract/need.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -29,6 +29,7 @@ import { PassedOver } from '../runs/passed-over.ts'
 import {
   advance,
   endByFault,
+  hear,
   type JobState,
   newJob,
   noEffects,
@@ -46,6 +47,9 @@ import { type Input, type Marking, type Members, type Scenario, SimulationRefuse
 import { Faults, standIns } from './stand-ins.ts'
 import { type Brand, type CommonTools, commonTools, nobodyListens } from './tools.ts'
 import { noWindows, type OpenWindows, Windows } from './windows.ts'
+
+/** Told of an event before anything else happens, as in the engine. */
+const runsAtOnce = 500
 
 /** Whatever ends by itself: a step's wait, or a call that hangs. */
 type Due = { run: RunState; position: number; dueAt: number } | { resume(): Promise<void> }
@@ -83,6 +87,8 @@ export class Play {
   /** What triggers find, by identifier. */
   readonly #workflows = new Map<string, WorkflowVersion>()
   readonly #transactions = new Set<string>()
+  /** What runs wait for beside their time. */
+  readonly #listening = new Map<RunState, Awaited[]>()
   /** Calls to be made before anything else happens, in their order. */
   readonly #calls: Array<{ run: RunState; position: number }> = []
   /** What providers got, by message. */
@@ -247,12 +253,13 @@ export class Play {
       case 'cancel':
         this.#cancel(input)
         return
+      case 'event':
+        return this.#post(input)
       case 'seen':
       case 'read':
       case 'unread':
       case 'acted':
-        this.#mark(input)
-        return
+        return this.#mark(input)
       case 'preferences':
         this.#choose(input)
         return
@@ -385,6 +392,34 @@ export class Play {
     for (const run of new Set(canceled.map((each) => each.run))) this.record.observe(run, now)
   }
 
+  /** Tells the runs that wait, as many at a time as the engine does. */
+  async #post({ name, key, subscriberId, id, payload }: Extract<Input, { type: 'event' }>): Promise<void> {
+    const now = this.#now
+    if (id !== undefined && this.windows.posted.some(({ event }) => event.id === id)) return
+    const rowId = this.#newId(now)
+    const about = { name, key: key ?? null, subscriberId: subscriberId ?? null, payload, createdAt: now.toISOString() }
+    const heard: HeardEvent = { rowId, event: { id: id ?? rowId, ...about } }
+    this.windows.posted.push(heard)
+    const isAwaited = ({ kind, name: of, value }: Awaited) =>
+      of === name && ((kind === 'key' && value === key) || (kind === 'subscriber' && value === subscriberId))
+    for (const [index, run] of this.#listeningFor(isAwaited).entries()) {
+      await this.#tell(run, heard)
+      if (index % runsAtOnce === runsAtOnce - 1) await this.#makeCalls()
+    }
+  }
+
+  /** In the order in which the runs began. */
+  #listeningFor(isMeant: (entry: Awaited) => boolean): RunState[] {
+    const found = [...this.#listening].filter(([, entries]) => entries.some(isMeant)).map(([run]) => run)
+    return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  async #tell(run: RunState, heard: HeardEvent | undefined): Promise<void> {
+    if (!(await this.#refresh(run))) return
+    for (const job of run.jobs.filter(({ status }) => status === 'delayed'))
+      await this.#go(run, hear(run, job, heard, this.#now))
+  }
+
   #inbox(matches: (message: MessageRecord) => boolean): MessageRecord[] {
     return [...this.record.messages.values()].filter(
       (message) => message.row.channel === 'in_app' && message.row.status === 'sent' && matches(message),
@@ -392,7 +427,7 @@ export class Play {
   }
 
   /** As the inbox marks messages. */
-  #mark({ type, subscriberId, transactionId, stepId, action }: Extract<Input, { type: Marking }>): void {
+  async #mark({ type, subscriberId, transactionId, stepId, action }: Extract<Input, { type: Marking }>): Promise<void> {
     const now = this.#now
     const found = this.#inbox(
       ({ run, job }) =>
@@ -401,15 +436,22 @@ export class Play {
         (stepId === undefined || job.step.stepId === stepId),
     )
     for (const { marks, row } of found) {
+      marks.changedAt = now
       if (type === 'acted') {
         const cta = (row.cta ?? {}) as { action?: Members }
         row.cta = { ...cta, action: { ...cta.action, status: 'done', result: { type: action ?? 'primary' } } }
         // Who presses a button has read the message.
         if (marks.read) continue
       }
-      Object.assign(marks, { seen: true, lastSeenAt: now })
+      Object.assign(marks, { seen: true, lastSeenAt: now, firstSeenAt: marks.firstSeenAt ?? now })
       if (type === 'read' || type === 'acted') Object.assign(marks, { read: true, lastReadAt: now })
       if (type === 'unread') Object.assign(marks, { read: false, archived: false, lastReadAt: null })
+    }
+    const changed = new Set(found.map(({ run }) => run))
+    for (const run of this.#listeningFor(({ kind }) => kind === 'message')) {
+      if (!changed.has(run)) continue
+      await this.#tell(run, undefined)
+      await this.#makeCalls()
     }
   }
 
@@ -481,7 +523,9 @@ export class Play {
 
   /** @returns the positions of steps that call */
   #store(run: RunState): number[] {
-    const { messages, timers, wakes, calls } = run.effects
+    const { messages, timers, wakes, calls, listens, unlistens } = run.effects
+    if (unlistens.length > 0) this.#listening.delete(run)
+    for (const { entries } of listens) this.#listening.set(run, entries)
     for (const { job, ...row } of messages) {
       // The targets of a chat group share a message.
       const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)

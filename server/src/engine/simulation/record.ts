@@ -28,7 +28,7 @@ export interface Attempt {
 interface Wait {
   from: Date
   until: Date
-  why: 'delay' | 'digest' | 'schedule' | 'retry'
+  why: 'delay' | 'digest' | 'event' | 'schedule' | 'retry'
 }
 
 interface StepRecord {
@@ -69,13 +69,17 @@ export interface Window {
 
 export type Kept = ReturnType<typeof keptOf>
 
+const waitsOf: Record<string, Wait['why']> = { digest: 'digest', wait_for_event: 'event' }
+
 /** An in-app message's marks. */
 export interface Marks {
   seen: boolean
   read: boolean
   archived: boolean
+  firstSeenAt: Date | null
   lastSeenAt: Date | null
   lastReadAt: Date | null
+  changedAt: Date | null
 }
 
 export interface MessageRecord {
@@ -200,7 +204,7 @@ export class PlayRecord {
   #beginWait(run: RunState, job: JobState, step: StepRecord, until: Date, now: Date): void {
     const isExtended = job.scheduleExtensions > step.extensions
     step.extensions = job.scheduleExtensions
-    const why = job.status === 'queued' ? 'retry' : isExtended ? 'schedule' : job.type === 'digest' ? 'digest' : 'delay'
+    const why = job.status === 'queued' ? 'retry' : isExtended ? 'schedule' : (waitsOf[job.type] ?? 'delay')
     step.waits.push({ from: now, until, why })
     step.isWaiting = true
     const window = this.windowOf(step.windowId)
@@ -237,7 +241,10 @@ export class PlayRecord {
       Object.assign(known, { row: { ...known.row, ...row }, kept: kept ?? known.kept, at: now })
       return
     }
-    const marks = { seen: false, read: false, archived: false, lastSeenAt: null, lastReadAt: null }
+    const marks = {
+      ...{ seen: false, read: false, archived: false },
+      ...{ firstSeenAt: null, lastSeenAt: null, lastReadAt: null, changedAt: null },
+    }
     this.messages.set(row.id, { run, job, row, kept, at: now, isTold: false, marks, contextKeys: run.contextKeys })
     this.stepOf(run, job.position).messageIds.push(row.id)
   }

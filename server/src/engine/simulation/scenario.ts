@@ -92,6 +92,14 @@ export type Input = { at: number } & (
       subscriberId: string | undefined
     }
   | {
+      type: 'event'
+      name: string
+      key: string | undefined
+      subscriberId: string | undefined
+      id: string | undefined
+      payload: Members
+    }
+  | {
       type: Marking
       subscriberId: string
       transactionId?: string | undefined
@@ -117,7 +125,16 @@ export type Input = { at: number } & (
   | ({ type: 'fault' } & FaultInput)
 )
 
-export const inputTypes = ['trigger', 'cancel', ...markings, 'preferences', 'subscriber', 'workflow', 'fault'] as const
+export const inputTypes = [
+  'trigger',
+  'cancel',
+  'event',
+  ...markings,
+  'preferences',
+  'subscriber',
+  'workflow',
+  'fault',
+] as const
 
 /** What somebody outside would say at a step. */
 export type GivenAnswer = { status: number; body: unknown } | { outputs: Members } | { skip: true }

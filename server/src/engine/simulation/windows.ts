@@ -2,13 +2,17 @@
 import type {
   Answer,
   CloseDigest,
+  FindEvents,
   Group,
+  HeardEvent,
   JoinDigest,
+  MessageFacts,
   Need,
   PassThrottle,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
 import { inherit } from '../runs/canceling.ts'
+import { factsOf, newMessagesOf } from '../runs/message-facts.ts'
 import type { JobState, RunState } from '../runs/run.ts'
 import {
   byAge,
@@ -43,6 +47,8 @@ export class Windows {
   readonly #digests: Map<string, DigestState>
   readonly #throttles: Map<string, ThrottleState>
   readonly #merged: OpenWindows['merged']
+  /** Events that were posted, oldest first. */
+  readonly posted: HeardEvent[] = []
   /** The window that is open in a group. */
   readonly #open = new Map<string, Window>()
   /** What throttles said, by run and step. */
@@ -120,7 +126,26 @@ export class Windows {
         return this.#collect(need)
       case 'pass throttle':
         return this.#pass(run, need)
+      case 'find events':
+        return { heard: this.posted.filter((heard) => isAsked(heard, need)), isMore: false }
+      case 'find messages':
+        return { messages: this.#messagesOf(run, need.stepIds) }
     }
+  }
+
+  #messagesOf(run: RunState, stepIds: string[]): MessageFacts[] {
+    const stored = this.#record
+      .messagesOf(run)
+      .filter(({ job }) => stepIds.includes(job.step.stepId))
+      .map(({ row, job, at, marks }) =>
+        factsOf({
+          ...{ id: row.id, step_id: job.step.stepId, channel: row.channel, status: row.status, cta: row.cta },
+          ...{ seen: marks.seen, read: marks.read, archived: marks.archived, archived_at: null, reports: null },
+          ...{ first_seen_at: marks.firstSeenAt, last_read_at: marks.lastReadAt, delivered_at: null },
+          ...{ created_at: at, updated_at: marks.changedAt ?? at },
+        }),
+      )
+    return [...stored, ...newMessagesOf(run, stepIds, stored, this.#now())]
   }
 
   #join(run: RunState, need: JoinDigest): Answer {
@@ -236,6 +261,15 @@ export class Windows {
 }
 
 const keyOf = (group: Group) => JSON.stringify(Object.values(group))
+
+/** As the engine finds them; the step asks the rest. */
+const isAsked = ({ event }: HeardEvent, { entries, since, until, subscriberId }: FindEvents): boolean =>
+  event.createdAt >= since.toISOString() &&
+  event.createdAt <= until.toISOString() &&
+  (event.subscriberId === null || event.subscriberId === subscriberId) &&
+  entries.some(
+    ({ kind, name, value }) => event.name === name && (kind === 'key' ? event.key : event.subscriberId) === value,
+  )
 
 function takeOut(window: Window, runId: string): void {
   window.runIds = window.runIds.filter((id) => id !== runId)

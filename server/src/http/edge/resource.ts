@@ -54,7 +54,10 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     authenticate(request: FastifyRequest, token: string): Promise<void>
   }
   queue: WorkerUtils
-  engine: Pick<Engine, 'trigger' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'erase' | 'clocks'>
+  engine: Pick<
+    Engine,
+    'trigger' | 'post' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'erase' | 'clocks'
+  >
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics

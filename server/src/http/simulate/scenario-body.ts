@@ -26,6 +26,7 @@ import { planSteps, storedValues } from '../workflows/steps.ts'
 import { createdFields } from '../workflows/write.ts'
 
 const mostInputs = 1_000
+const eventName = /^(?!message\.)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/
 const mostSubscribers = 1_000
 const mostTopics = 100
 const mostMembers = 1_000
@@ -249,6 +250,15 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
         ...{ at, type, transactionId: optional('transactionId') },
         ...{ key: optional('key'), subscriberId: given.key === undefined ? undefined : optional('subscriberId') },
       }
+    case 'event': {
+      const event = { name: member('name'), key: optional('key'), subscriberId: optional('subscriberId') }
+      if (!eventName.test(event.name)) throw invalid(`${where}.name`, 'it cannot be the name of an event')
+      if (event.key === undefined && event.subscriberId === undefined)
+        throw invalid(where, 'it must have a subscriberId, a key, or both')
+      const { payload = {} } = given
+      if (!isObject(payload)) throw invalid(`${where}.payload`, 'it must be an object')
+      return { at, type, ...event, id: optional('id'), payload }
+    }
     case 'seen':
     case 'read':
     case 'unread':

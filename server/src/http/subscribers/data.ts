@@ -247,6 +247,8 @@ const orders: Record<string, string> = {
   timers: 'subject_id, position',
   run_timers: 'subject_id, position',
   jobs: 'notification_id, position',
+  posted_event_ids: 'given_id',
+  event_waits: 'notification_id, position, entry',
 }
 
 function showJob(row: Row): Row {
@@ -262,6 +264,10 @@ function sectionsOf(person: Person): Section[] {
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
     ...(table === 'jobs' ? { show: showJob } : {}),
+    // Events about others may mention the person.
+    ...(table === 'posted_events'
+      ? { show: (row: Row) => ([null, subscriberId].includes(row.subscriber_id as string | null) ? row : undefined) }
+      : {}),
   }))
   const theirEvents = sql`
     SELECT n.event_id FROM notifications n

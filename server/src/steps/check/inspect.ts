@@ -72,8 +72,35 @@ export function findIssues(
 ): OfSteps<ControlIssues> {
   const { steps, payload_schema: payloadSchema } = workflow
   const variables = variablesOfSteps(workflow, envKeys)
-  const issuesOf = (step: WorkflowStep) => controlIssues(step, variables.get(step._id) ?? {}, payloadSchema, translator)
-  return new Map(allSteps(steps).map((step) => [step._id, issuesOf(step)]))
+  return new Map(
+    placesOf(steps).map(({ step, earlier }) => [
+      step._id,
+      {
+        ...controlIssues(step, variables.get(step._id) ?? {}, payloadSchema, translator),
+        ...messageIssues(step, earlier),
+      },
+    ]),
+  )
+}
+
+/** A step can only be about messages of steps before it that send. */
+function messageIssues({ type, controlValues }: WorkflowStep, earlier: readonly WorkflowStep[]): ControlIssues {
+  const named = kindOf(type)?.messagesOf?.(controlValues ?? {}) ?? []
+  const isThere = (stepId: string) =>
+    earlier.some((step) => step.stepId === stepId && kindOf(step.type)?.channel !== undefined)
+  return Object.fromEntries(
+    named
+      .filter(({ stepId }) => !isThere(stepId))
+      .map(({ path, stepId }) => [
+        path,
+        [
+          {
+            ...{ issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' as const, variableName: stepId },
+            message: `There is no step "${stepId}" before this one that sends a message`,
+          },
+        ],
+      ]),
+  )
 }
 
 /** Code renders its own steps. */

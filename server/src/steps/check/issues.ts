@@ -63,13 +63,16 @@ export function controlIssues(
   if (step.controlSchema) for (const [path, issue] of declaredIssues(step.controlSchema, values)) add(path, issue)
   else if (kind) for (const [path, issue] of schemaIssues(kind, values)) add(path, issue)
   const readable = readableBy(kind, variables)
+  const offered = variables.properties as Record<string, JsonSchema>
+  const inConditions = { ...variables, properties: { ...offered, ...kind?.conditionVariables } }
   for (const { path, analysis } of stepTemplates(values, kind))
     for (const issue of templateIssues(analysis, { variables: readable, references: payloadSchema, translator }))
       add(path, issue)
   // What code declared under that name is its own business.
   if (!step.controlSchema)
     for (const { path, rule, isRequired } of conditionsIn(values, kind)) {
-      for (const issue of conditionIssues(rule, variables, payloadSchema)) add(path, issue)
+      for (const issue of conditionIssues(rule, path === 'skip' ? variables : inConditions, payloadSchema))
+        add(path, issue)
       if (isRequired && isEmptyRule(rule))
         add(path, { issueType: 'MISSING_VALUE', variableName: '', message: noCondition })
     }

@@ -31,6 +31,7 @@ export const conditionsIn = (values: ControlValues, kind: Templated | undefined)
 export function stepTemplates(values: ControlValues, kind: Templated | undefined = undefined): StepTemplate[] {
   const found: StepTemplate[] = []
   let left = mostCharacters
+  const conditions = new Set(conditionsIn(values, kind).map(({ path }) => path))
   const look = (value: unknown, path: string) => {
     if (typeof value === 'string') {
       if (!hasLiquid(value) && !looksLikeDocument(value)) return
@@ -41,7 +42,7 @@ export function stepTemplates(values: ControlValues, kind: Templated | undefined
       for (const [name, member] of Object.entries(value)) {
         const inner = path === '' ? name : `${path}.${name}`
         if (hasLiquid(name)) look(name, inner)
-        look(member, inner)
+        if (!conditions.has(inner)) look(member, inner)
       }
     }
   }

@@ -4,8 +4,8 @@ import type { Situation } from '../../render/liquid.ts'
 import type { Translator } from '../../render/translations.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import type { CallTools } from './call-tools.ts'
-import type { Progress } from './need.ts'
-import type { StepOutcome } from './outcome.ts'
+import type { HeardEvent, Progress } from './need.ts'
+import type { Detail, StepOutcome } from './outcome.ts'
 import type { StepRun } from './step-run.ts'
 
 export type ControlValues = Record<string, unknown>
@@ -23,7 +23,7 @@ export const stepTypes = [
   'http_request',
 ] as const
 /** Kinds that public clients do not know by name: how answers tell of them is in wire.ts. */
-export const extensionKinds = ['branch', 'exit'] as const
+export const extensionKinds = ['branch', 'exit', 'wait_for_event'] as const
 export type ExtensionKind = (typeof extensionKinds)[number]
 export type StepType = (typeof stepTypes)[number] | ExtensionKind
 
@@ -59,6 +59,8 @@ export interface StepKind {
   call?(of: StepRun, tools: CallTools): Promise<StepOutcome>
   /** What it does when its wait is over. @param isEarly whether somebody ended it before its time */
   wake?(of: StepRun, isEarly: boolean): StepOutcome | Progress<StepOutcome>
+  /** What it does about an event while it waits, or about messages of earlier steps that have changed. */
+  hear?(of: StepRun, event: HeardEvent | undefined): Progress<Heard>
   /** What later steps read while there is no result. */
   emptyResult?: ControlValues
   /** JSON Schema (draft 07) of its control values. */
@@ -80,6 +82,10 @@ export interface StepKind {
   toStored?(values: ControlValues): ControlValues
   /** Its conditions beside `skip`, by their paths in the values. */
   conditionsOf?(values: ControlValues): OwnCondition[]
+  /** Variables that only those conditions have, as schemas. */
+  conditionVariables?: Record<string, JsonSchema>
+  /** The earlier steps whose messages it is about, by their paths in the values. */
+  messagesOf?(values: ControlValues): Array<{ path: string; stepId: string }>
   /** Variables that only its templates have: their schema, and their values from the results of earlier steps. */
   ownVariables?: { schema: Record<string, JsonSchema>; of(results: ControlValues): ControlValues }
   /** Whether `layoutId` in its values names a layout. */
@@ -92,6 +98,13 @@ export interface StepKind {
   missingTexts?: Readonly<Record<string, string>>
   /** The message for an invalid URL. */
   urlText?: string
+}
+
+/** What came of it. Without an outcome the step goes on waiting. */
+export interface Heard {
+  outcome: StepOutcome | undefined
+  /** For its log, once each. */
+  warnings: Detail[]
 }
 
 export interface OwnCondition {

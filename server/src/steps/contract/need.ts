@@ -100,8 +100,76 @@ export interface ThrottlePass {
   endsAt: Date
 }
 
-export type Need = JoinDigest | CloseDigest | PassThrottle
-export type Answer = DigestPlace | CollectedEvents | StillOpen | ThrottlePass
+/** What a step waits for: events of a name with a key or for a subscriber, or messages of an earlier step. */
+export interface Awaited {
+  kind: 'key' | 'subscriber' | 'message'
+  /** Of the event; empty for a message. */
+  name: string
+  /** The key, the subscriber or the step. */
+  value: string
+}
+
+/**
+ * Asks for posted events, the oldest first and some at a time. Whoever then waits hears of all that are posted later.
+ */
+export interface FindEvents {
+  need: 'find events'
+  environmentId: string
+  /** Whether its clock is held: then ids say nothing about the time of an event. */
+  isHeld: boolean
+  /** Whose run it is. */
+  subscriberId: string
+  entries: Awaited[]
+  since: Date
+  until: Date
+  /** The last of those found before. */
+  after: HeardEvent | undefined
+}
+export interface HeardEvent {
+  /** The one we gave it. */
+  rowId: string
+  event: EventVariables
+}
+/** As steps read it. */
+export interface EventVariables {
+  id: string
+  name: string
+  key: string | null
+  subscriberId: string | null
+  payload: Record<string, unknown>
+  createdAt: string
+}
+export interface FoundEvents {
+  heard: HeardEvent[]
+  isMore: boolean
+}
+
+/** Asks what has become of messages. Whoever then waits hears of all that happens to them later. */
+export interface FindMessages {
+  need: 'find messages'
+  environmentId: string
+  transactionId: string
+  notificationId: string
+  stepIds: string[]
+}
+export const happenings = [
+  ...(['seen', 'read', 'archived', 'acted'] as const),
+  ...(['delivered', 'opened', 'clicked', 'bounced'] as const),
+] as const
+export type Happening = (typeof happenings)[number]
+export interface MessageFacts {
+  id: string
+  stepId: string
+  channel: string
+  /** What is so, and since when. */
+  facts: Partial<Record<Happening, Date>>
+}
+export interface FoundMessages {
+  messages: MessageFacts[]
+}
+
+export type Need = JoinDigest | CloseDigest | PassThrottle | FindEvents | FindMessages
+export type Answer = DigestPlace | CollectedEvents | StillOpen | ThrottlePass | FoundEvents | FoundMessages
 
 /** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>

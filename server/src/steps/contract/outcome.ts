@@ -1,6 +1,7 @@
 // The outcomes of a step, their reasons, and the lines of its log. Steps return outcomes; only engine/runs/run.ts acts on them.
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from './message.ts'
+import type { Awaited } from './need.ts'
 
 /** Why a step did not simply complete. Stored with it, so that "why did this person not get it?" is a query. */
 export type Reason =
@@ -12,6 +13,7 @@ export type Reason =
   | 'merged_into_digest'
   | 'first_of_digest'
   | 'exited'
+  | 'nothing_to_wait_for'
   | 'canceled_by_user'
   | 'previous_step_failed'
   | 'subscriber_gone'
@@ -134,6 +136,12 @@ const lines = {
   response_invalid: ['Response body schema validation failed', 'Failed'],
   response_not_object: ['HTTP request step received a non-object response', 'Warning'],
   processed: ['Step processed', 'Success'],
+  event_awaited: ['The step waits for an event', 'Pending'],
+  event_heard: ['The event that the step waited for has happened', 'Success'],
+  event_missed: ['The wait for an event is over', 'Success'],
+  event_condition_failed: ['A condition on an event could not be evaluated', 'Warning'],
+  nothing_awaited: ['There is no message that the step could wait for', 'Success'],
+  wait_invalid: ['Invalid wait configuration', 'Failed'],
   arm_taken: ['The run goes on in an arm of the branch', 'Success'],
   arm_failed: ['The condition of an arm could not be evaluated', 'Failed'],
   exited: ['The step ended the run', 'Success'],
@@ -181,6 +189,8 @@ export interface Done extends Common {
   kind: 'done'
   /** If part of it failed for good. */
   reason?: Reason
+  /** The posted event that ended its wait. */
+  heard?: string
 }
 
 /** It waits until then. */
@@ -188,6 +198,8 @@ export interface Wait extends Common {
   kind: 'wait'
   until: Date
   digest?: Record<string, unknown>
+  /** Or until one of these happens. */
+  listens?: Awaited[]
 }
 
 /** Held back, and the run goes on. A waiting step ends `skipped`, any other `canceled`. */

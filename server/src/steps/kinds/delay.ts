@@ -112,7 +112,7 @@ export const delay: StepKind = {
 }
 
 /** The trigger can override an amount of time. */
-function untilOf(of: StepRun): Date {
+export function untilOf(of: StepRun): Date {
   const { now, run, values } = of
   if (values.cron !== undefined) return nextTime(textOf(of, values.cron), now, run.subscriber.timezone)
   if (typeof values.dynamicKey === 'string') {

@@ -13,6 +13,7 @@ import { inApp } from './in-app.ts'
 import { push } from './push.ts'
 import { sms } from './sms.ts'
 import { throttle } from './throttle.ts'
+import { waitForEvent } from './wait-for-event.ts'
 
 export const stepKinds: Record<StepType, StepKind> = {
   in_app: inApp,
@@ -27,4 +28,5 @@ export const stepKinds: Record<StepType, StepKind> = {
   http_request: httpRequest,
   branch,
   exit,
+  wait_for_event: waitForEvent,
 }
