@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { live, NotLivable } from '../../scripts/live.mjs'
 import { momentMs } from '../src/engine/simulation/moments.ts'
-import { generatedScenario } from './generated-scenarios.ts'
+import { generatedScenario, scenarioWithWaits } from './generated-scenarios.ts'
 import { useServer } from './server.ts'
 
 const server = useServer()
@@ -67,8 +67,14 @@ function endsIn(timeline: Members[], runs: Members[]): string[] {
     })
 }
 
-test.each(numbers)('scenario %i', async (number) => {
-  const scenario = generatedScenario(number)
+/** Fewer, because waits are the only difference. */
+const waiting = numbers.slice(-Math.ceil(numbers.length / 3))
+
+test.each([
+  ...numbers.map((number) => ({ number, made: generatedScenario })),
+  ...waiting.map((number) => ({ number, made: scenarioWithWaits })),
+])('scenario $number of $made.name', async ({ number, made }) => {
+  const scenario = made(number)
   const simulated = await server.api.post('/v1/simulations', scenario)
   expect(simulated.status, simulated.text.slice(0, 2_000)).toBe(200)
   const lived = await live({ url: server.url, key: server.wideApi.key }, scenario, { momentMs })

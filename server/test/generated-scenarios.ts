@@ -243,9 +243,59 @@ export function generatedScenario(number: number): Members {
   }
 }
 
+<<<<<<< HEAD
 /** Of a step and of all in its arms. */
 function idsIn({ stepId, controlValues }: Members): string[] {
   const { arms = [], default: otherwise } = (controlValues ?? {}) as { arms?: Members[]; default?: Members }
   const inner = [...arms, ...(otherwise ? [otherwise] : [])].flatMap((arm) => arm.steps as Members[])
   return [String(stepId), ...inner.flatMap(idsIn)]
+=======
+/** The same with waits for events and messages, and the events. */
+export function scenarioWithWaits(number: number): Members {
+  const scenario = generatedScenario(number) as Members & {
+    workflow: { draft: { steps: Members[] } }
+    inputs: Array<Members & { at: string }>
+  }
+  const chance = chanceOf(number + 0x5_7a17)
+  const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T
+  const { steps } = scenario.workflow.draft
+  const waitBehind = (earlier: Members[], stepId: string): Members => {
+    const sent = earlier.find(({ type }) => type === 'in_app' || type === 'email')
+    const loud = { '>': [{ var: 'event.payload.n' }, 1] }
+    const entries: Members[] = [
+      one<Members>([{ event: 'paid', key: '{{payload.kind}}' }, { event: 'paid' }, { event: 'paid', condition: loud }]),
+      ...(chance() < 0.3 ? [{ event: 'left', key: 'loud', condition: loud }] : []),
+      ...(sent && chance() < 0.7
+        ? [{ message: sent.stepId, happens: one([['read'], ['seen', 'acted'], ['delivered']]) }]
+        : []),
+    ]
+    const timeout = one<Members>([{ amount: 10, unit: 'minutes' }, { amount: 3, unit: 'hours' }, { cron: '0 9 * * *' }])
+    const lookBack = one<Members>([{}, {}, { lookBack: false }, { lookBack: { amount: 1, unit: 'hours' } }])
+    const values = { for: chance() < 0.2 ? entries.slice(-1) : entries, ...timeout, ...lookBack }
+    return { name: stepId, stepId, type: 'wait_for_event', controlValues: values }
+  }
+  const places = new Set([Math.floor(chance() * (steps.length + 1)), Math.floor(chance() * (steps.length + 1))])
+  const all: Members[] = []
+  for (const [place, step] of [...steps, undefined].entries()) {
+    if (places.has(place)) all.push(waitBehind(all, `wait-${place}`))
+    if (step) all.push(step)
+  }
+  const told = {
+    type: 'email',
+    controlValues: { subject: '{{steps.wait-0.outcome}} {{steps.wait-1.matched}}', body: 'Over' },
+  }
+  all.push({ name: 'over', stepId: 'over', ...told })
+  const inputs = scenario.inputs.flatMap((input, place) => {
+    if (chance() < 0.5) return [input]
+    const whom = one<Members>([
+      { key: 'loud' },
+      { key: 'quiet' },
+      { subscriberId: one(ids) },
+      { key: 'loud', subscriberId: 'ada' },
+    ])
+    const event = { at: input.at, type: 'event', name: one(['paid', 'paid', 'left']), ...whom, payload: { n: place } }
+    return chance() < 0.5 ? [input, event] : [event, input]
+  })
+  return { ...scenario, workflow: { draft: { steps: all } }, inputs }
+>>>>>>> flows
 }

@@ -43,6 +43,21 @@ const steps: CreateWorkflowDto['steps'] = [
     controlValues: { custom: branch },
   } as CreateWorkflowDto['steps'][number],
   {
+    name: 'Wait',
+    stepId: 'wait',
+    type: 'custom',
+    controlValues: {
+      custom: {
+        $kind: 'wait_for_event',
+        for: [
+          { event: 'paid', key: '{{payload.total}}' },
+          { event: 'left', condition: { '==': [{ var: 'event.key' }, 'x'] } },
+        ],
+        ...{ amount: 1, unit: 'hours', lookBack: { amount: 1, unit: 'days' } },
+      },
+    },
+  } as CreateWorkflowDto['steps'][number],
+  {
     name: 'Leave',
     stepId: 'leave',
     type: 'custom',
@@ -58,7 +73,7 @@ const steps: CreateWorkflowDto['steps'] = [
 
 test('workflows with every extension kind are created, read, listed, replaced and previewed', async () => {
   const { result: created } = await novu.workflows.create({ name: 'Order', workflowId: 'order', active: true, steps })
-  expect(created.steps.map(({ type }) => type)).toEqual(['custom', 'custom', 'in_app'])
+  expect(created.steps.map(({ type }) => type)).toEqual(['custom', 'custom', 'custom', 'in_app'])
   const { body: raw } = await api.get('/v2/workflows/order')
   expect(
     raw.steps.map(({ kind, controls }: { kind: string; controls: { uiSchema?: object } }) => [
@@ -67,6 +82,7 @@ test('workflows with every extension kind are created, read, listed, replaced an
     ]),
   ).toEqual([
     ['branch', false],
+    ['wait_for_event', false],
     ['exit', false],
     [undefined, true],
   ])
@@ -80,7 +96,7 @@ test('workflows with every extension kind are created, read, listed, replaced an
   expect(read).toEqual(created)
   const { result: listed } = await novu.workflows.list({ query: 'order' })
   expect(listed.workflows[0]).toMatchObject({
-    stepTypeOverviews: ['custom', 'in_app', 'custom', 'in_app', 'custom', 'in_app'],
+    stepTypeOverviews: ['custom', 'in_app', 'custom', 'in_app', 'custom', 'custom', 'in_app'],
   })
   const { result: one } = await novu.workflows.steps.retrieve('order', 'size')
   expect(one.type).toBe('custom')
@@ -122,7 +138,8 @@ test('activity with every extension kind is listed and retrieved', async () => {
   }
   const { body } = await api.get('/v1/notifications?channels=branch&subscriberIds=bob')
   expect(statesOf(body.data[0])).toEqual([
-    ...['size completed', 'tell completed', 'again completed', 'leave skipped exited', 'last skipped exited'],
+    ...['size completed', 'tell completed', 'again completed', 'wait skipped exited', 'leave skipped exited'],
+    'last skipped exited',
   ])
   expect(body.data[0].jobs[0]).toMatchObject({
     type: 'custom',
@@ -131,6 +148,13 @@ test('activity with every extension kind is listed and retrieved', async () => {
     providerId: 'novu',
   })
   expect(body.data[0].jobs[0].step.controlVariables.custom.$kind).toBe('branch')
+  const waiting = (await api.get('/v1/notifications?channels=wait_for_event&subscriberIds=ada')).body.data[0].jobs[2]
+  expect(waiting).toMatchObject({
+    type: 'custom',
+    kind: 'wait_for_event',
+    status: 'delayed',
+    outcome: { outcome: null },
+  })
   const { result: messages } = await novu.messages.retrieve({})
   expect(messages.data.map(({ content }) => content).sort()).toEqual(['Large', 'Small'])
 })

@@ -307,6 +307,8 @@ describe('why: a step', () => {
     [{ type: 'in_app' }, 'It is in the inbox.', undefined],
     [{ type: 'digest', digest: { events: [{}, {}] } }, 'Collected 2 events.', undefined],
     [{ type: 'throttle' }, 'Let the run continue.', undefined],
+    [{ type: 'wait_for_event', outcome: { event: { name: 'cart.paid' } } }, 'The event “cart.paid” ended the wait.', undefined],
+    [{ type: 'wait_for_event', outcome: { event: null } }, 'Nothing happened in time.', undefined],
     [{ type: 'delay', status: 'delayed', dueAt: later }, 'It waits until 09:10.', undefined],
     [{ type: 'email', status: 'pending' }, 'It has not run yet.', undefined],
     [{ type: 'email', status: 'running' }, 'It is being sent.', undefined],

@@ -52,6 +52,7 @@ const nouns: Record<string, string> = {
   http_request: 'HTTP request',
   branch: 'branch',
   exit: 'exit',
+  wait_for_event: 'wait for an event',
 }
 
 const isChannel = ({ type }: Pick<Job, 'type'>) => (channels as readonly string[]).includes(type)
@@ -410,6 +411,10 @@ function doneText(job: Job, said: Words): string {
     case 'branch': {
       const { arm, ended } = (job.outcome ?? {}) as { arm?: string; ended?: boolean }
       return `Took the arm “${arm}”${ended ? ', which ends the run' : ''}.`
+    }
+    case 'wait_for_event': {
+      const { event } = (job.outcome ?? {}) as { event?: { name?: string } | null }
+      return event?.name === undefined ? 'Nothing happened in time.' : `The event “${event.name}” ended the wait.`
     }
     case 'exit':
       return 'Ended the run.'

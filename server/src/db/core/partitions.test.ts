@@ -6,7 +6,8 @@ import { newId } from './ids.ts'
 import { monthOf, partitionedMonths, preparePartitions } from './partitions.ts'
 
 const server = useServer()
-const tables = ['events', 'notifications', 'jobs', 'messages'] as const
+const filled = ['events', 'notifications', 'jobs', 'messages'] as const
+const tables = [...filled, 'posted_events'] as const
 const may = new Date('2026-05-20T12:00:00Z')
 
 const prepare = (now = may) => preparePartitions(server.database.pool, now)
@@ -50,8 +51,8 @@ test('each row goes to the month of its id, from the first second to the last', 
   await add(new Date('2026-05-31T23:59:59.999Z'))
   await add(new Date('2026-06-01T00:00:00Z'))
   expect(await rowsByPartition(server.database)).toEqual({
-    ...Object.fromEntries(tables.map((table) => [`${table}_2026_05`, 2])),
-    ...Object.fromEntries(tables.map((table) => [`${table}_2026_06`, 1])),
+    ...Object.fromEntries(filled.map((table) => [`${table}_2026_05`, 2])),
+    ...Object.fromEntries(filled.map((table) => [`${table}_2026_06`, 1])),
   })
 })
 
@@ -74,7 +75,7 @@ test("rows in the default partition are moved to their month's", async () => {
   // Not an id of ours.
   await sql`UPDATE messages SET id = 'strange' WHERE id = ${(await add(may)).messageId}`.execute(server.database.db)
   await prepare()
-  const each = (month: string, count: number) => tables.map((table) => [`${table}_${month}`, count])
+  const each = (month: string, count: number) => filled.map((table) => [`${table}_${month}`, count])
   expect(await rowsByPartition(server.database)).toEqual({
     ...Object.fromEntries([...each('2026_02', 1), ...each('2026_04', 1), ...each('2026_05', 2), ...each('2026_06', 1)]),
     messages_2026_05: 1,
@@ -93,10 +94,10 @@ test("rows in the default partition are moved to their month's", async () => {
 test('concurrent workers share the work', async () => {
   await add(may)
   const made = (await Promise.all([prepare(), prepare(), prepare()])).flat()
-  expect(made).toHaveLength(8)
-  expect(new Set(made).size).toBe(8)
+  expect(made).toHaveLength(2 * tables.length)
+  expect(new Set(made).size).toBe(2 * tables.length)
   expect(await rowsByPartition(server.database)).toEqual(
-    Object.fromEntries(tables.map((table) => [`${table}_2026_05`, 1])),
+    Object.fromEntries(filled.map((table) => [`${table}_2026_05`, 1])),
   )
 })
 
@@ -118,7 +119,7 @@ test('a change to a row that is being moved is not lost', async () => {
     changed = sql`UPDATE events SET started_at = ${may} WHERE id = ${eventId}`.execute(server.database.db)
     await vi.waitUntil(async () => (await waitersFor('events')) === 1, { interval: 5 })
   })
-  expect(await prepared).toHaveLength(8)
+  expect(await prepared).toHaveLength(2 * tables.length)
   expect(await changed).toMatchObject({ numAffectedRows: 1n })
 })
 
@@ -137,6 +138,6 @@ test("next month's partition is created while its table is in use", async () => 
   const id = newId(may)
   await server.database.db.transaction().execute(async (tx) => {
     await sql`UPDATE events SET started_at = NULL WHERE id = ${id}`.execute(tx)
-    expect(await prepare(new Date('2026-06-02T00:00:00Z'))).toHaveLength(4)
+    expect(await prepare(new Date('2026-06-02T00:00:00Z'))).toHaveLength(tables.length)
   })
 })

@@ -67,7 +67,10 @@ test('a month is dropped when its last moment expires, activity and messages eac
   await drop(after(endOfJanuary, 30 * days))
   expect(await left()).toEqual({ events: from(2), notifications: from(2), jobs: from(2), messages: from(1) })
   expect(lines).toMatchObject([
-    { msg: 'dropped expired data', partitions: ['notifications_2026_01', 'jobs_2026_01', 'events_2026_01'] },
+    {
+      msg: 'dropped expired data',
+      partitions: ['notifications_2026_01', 'jobs_2026_01', 'events_2026_01', 'posted_events_2026_01'],
+    },
   ])
 
   await drop(after(endOfJanuary, 60 * days))

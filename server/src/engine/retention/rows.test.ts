@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../../test/activity-rows.ts'
 import { type Api, useServer } from '../../../test/server.ts'
+import { newId } from '../../db/core/ids.ts'
 import { partitionedMonths, preparePartitions } from '../../db/core/partitions.ts'
 import { dropExpired } from './retention.ts'
 
@@ -42,6 +43,20 @@ async function ages(of = api): Promise<Record<string, number[]>> {
   }
   return found
 }
+
+test('posted events go with the activity, once all runs were told of them', async () => {
+  await keep({ activityDays: 7 })
+  const post = (age: number, reached: string | null) =>
+    addRow(server.database, 'posted_events', {
+      ...{ environment_id: api.environmentId, id: newId(days(age)), name: `${age}`, key: 'k', payload: {}, matched: 0 },
+      ...{ reached, created_at: days(age) },
+    })
+  for (const age of [3, 10]) await post(age, null)
+  await post(11, '')
+  await drop()
+  const { body } = await api.get('/v2/events')
+  expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['3', '11'])
+})
 
 test('an environment with its own periods has its rows deleted to the day, and the others keep theirs', async () => {
   const other = await server.freshApi()

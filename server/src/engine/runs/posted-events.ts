@@ -258,6 +258,8 @@ export async function matchEvents(parts: EngineParts, keys: RunKey[]): Promise<v
   )
   if (fresh.length > 0) await inTransaction(pool, (transaction) => awaitBeginnings(transaction, fresh))
   const awaited = await autoCommit(pool).run<{ environment_id: string; id: string }>(endUnawaited, columns(keys))
+  // One that cannot be told of does not hold up the others; the queue tries it again.
+  const failures: unknown[] = []
   for (const { environment_id: environmentId, id } of awaited)
     await retryConflicts(() =>
       inTransaction(pool, async (transaction) => {
@@ -265,7 +267,11 @@ export async function matchEvents(parts: EngineParts, keys: RunKey[]): Promise<v
         await transaction.run(queueRest, [environmentId, id])
         transaction.afterCommit(() => bell.ring('match_events', 1))
       }),
-    )
+    ).catch((error: unknown) => {
+      if (isOutage(error)) throw error
+      failures.push(error)
+    })
+  if (failures.length > 0) throw new AggregateError(failures, 'Some events could not be told.')
 }
 
 /** Whoever began to wait before an event was there has stored that afterwards; whoever begins later finds the event. */

@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
+import { costlyNodes, statementsOf } from '../../../test/plan.ts'
+import { makeWorkflow, runOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -86,10 +88,49 @@ test('events of an erased person go, and an export has them', async () => {
   await api.post('/v2/subscribers', { subscriberId: 'ada-lovelace' })
   await post({ name: 'a', subscriberId: 'ada-lovelace', id: 'hers', payload: { secret: 1 } })
   await post({ name: 'a', subscriberId: 'bob', id: 'his' })
+  await post({ name: 'a', subscriberId: 'bob', id: 'about-her', payload: { of: ['ada-lovelace'] } })
+  await post({ name: 'a', key: 'ada-lovelace', id: 'by-key' })
   await server.drain()
   const exported = await api.get('/v2/subscribers/ada-lovelace/export')
   expect(exported.text).toContain('"hers"')
+  expect(exported.text).toContain('"by-key"')
+  expect(exported.text).not.toContain('"bob"')
   expect((await api.post('/v2/subscribers/ada-lovelace/erase', {})).status).toBeLessThan(300)
   await server.drain()
   expect((await api.get('/v2/events')).body.data.map(({ id }: { id: string }) => id)).toEqual(['his'])
+})
+
+test('events and waits find each other by index, however many there are', async () => {
+  const tables = ['posted_events', 'event_waits', 'posted_event_ids']
+  const id = "lpad(to_hex(1770000000 + n), 8, '0') || lpad(to_hex(n), 16, '0')"
+  await server.database.pool.query(
+    `INSERT INTO posted_events (environment_id, id, name, key, subscriber_id, payload, created_at)
+     SELECT $1, ${id}, 'paid', 'cart-' || n, 'user-' || n, '{}', now() FROM generate_series(1, 20000) n`,
+    [api.environmentId],
+  )
+  await server.database.pool.query(
+    `INSERT INTO event_waits (environment_id, notification_id, position, entry, kind, name, value, subscriber_id)
+     SELECT $1, ${id}, 0, 0, 'key', 'paid', 'cart-' || n, 'user-' || n FROM generate_series(1, 20000) n`,
+    [api.environmentId],
+  )
+  await server.database.pool.query('ANALYZE posted_events, event_waits')
+  const entries = [{ event: 'paid', key: '{{payload.cart}}' }, { event: 'paid' }]
+  const values = { for: entries, amount: 1, unit: 'hours' }
+  await makeWorkflow(api, 'cart', [
+    { stepId: 'wait', type: 'wait_for_event', controlValues: values },
+    { type: 'in_app', controlValues: { body: 'Over' } },
+  ])
+  const given = await statementsOf(async () => {
+    const transactionId = await trigger(api, 'cart', 'ada', { payload: { cart: 'mine' } })
+    await server.drain()
+    const answer = await post({ name: 'paid', key: 'mine', id: 'mine' })
+    await server.drain()
+    expect((await runOf(api, transactionId)).status).toBe('completed')
+    return answer
+  }, tables)
+  expect(given.length).toBeGreaterThan(8)
+  const costly: string[] = []
+  for (const each of given)
+    costly.push(...(await costlyNodes(server.database, each, [...tables, 'posted_events_default'], 200)))
+  expect(costly).toEqual([])
 })

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
 import { branch, is, say, statesOf, waitAnHour } from '../../../test/journeys.ts'
@@ -277,6 +279,54 @@ describe('exactly one of match, timeout and cancel happens', () => {
     await stop()
   })
 
+  test('a process that dies at any statement of a match loses nothing and does nothing twice', async () => {
+    const { engine, stop } = await server.startAnother()
+    const cut = new AsyncLocalStorage<{ left: number }>()
+    const send = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => unknown
+    const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function query(
+      this: pg.Client,
+      ...given: unknown[]
+    ) {
+      const line = cut.getStore()
+      if (line && given[0] !== 'ROLLBACK') {
+        line.left -= 1
+        if (line.left < 0) throw new Error('the line is cut')
+      }
+      return send.apply(this, given) as never
+    } as never)
+    try {
+      const api = await apiWith(wait([paid]), after)
+      let isCut = true
+      let statements = 0
+      for (; isCut; statements += 1) {
+        const to = `to-${statements}`
+        const transactionId = await start(api, { cartId: to }, to)
+        await api.post('/v2/events', { name: 'cart.paid', key: to, id: to })
+        const { rows } = await server.database.pool.query('SELECT id FROM posted_events WHERE given_id = $1', [to])
+        const events = [[api.environmentId, rows[0].id]]
+        isCut = await cut.run({ left: statements }, async () => {
+          try {
+            await engine.tasks().match_events?.({ events }, {} as never)
+            return false
+          } catch {
+            return true
+          }
+        })
+        await server.drain()
+        expect((await runOf(api, transactionId)).jobs[0].outcome, to).toMatchObject({
+          outcome: 'event',
+          event: { id: to },
+        })
+        expect([to, await contentsOf(api, to)]).toEqual([to, ['event 0 ']])
+        expect((await api.get(`/v2/events/${to}`)).body, to).toMatchObject({ status: 'done', matched: 1 })
+      }
+      expect(statements).toBeGreaterThan(10)
+    } finally {
+      spy.mockRestore()
+      await stop()
+    }
+  })
+
   test('an event that is posted while the wait begins ends it', async () => {
     const api = await apiWith(wait([paid]), after)
     const { engine, stop } = await server.startAnother()
@@ -359,6 +409,42 @@ describe('messages of earlier steps', () => {
     expect(found.jobs[1].outcome).toMatchObject({ outcome: 'nothing', matched: null, event: null })
     const either = await apiWith(never, wait([read, { event: 'x' }]), after)
     expect(statesOf(await runOf(either, await start(either)))[1]).toBe('wait delayed')
+  })
+
+  test('end the wait as providers report it', async () => {
+    const mailStep = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }
+    const api = await apiWith(
+      mailStep,
+      wait([
+        { message: 'mail', happens: ['opened'] },
+        { message: 'mail', happens: ['bounced'] },
+      ]),
+    )
+    const integration = { providerId: 'svc-email', channel: 'email', active: true, credentials: {} }
+    const made = await api.post('/v1/integrations', integration)
+    expect(made, made.text).toMatchObject({ status: 201 })
+    const transactionId = await trigger(api, 'cart', { subscriberId: 'ada', email: 'ada@example.com' })
+    await server.drain()
+    const { rows } = await server.database.pool.query(
+      'SELECT id, identifier, integration_id FROM messages WHERE environment_id = $1',
+      [api.environmentId],
+    )
+    const [{ id, identifier, integration_id }] = rows
+    const { engine, stop } = await server.startAnother()
+    const report = (status: 'delivered' | 'bounced') =>
+      engine.report(
+        { environmentId: api.environmentId, integrationId: integration_id, providerId: 'svc-email', wording: 'v2' },
+        [{ providerMessageId: identifier, status, raw: {} }],
+      )
+    await report('delivered')
+    await server.drain()
+    expect(statesOf(await runOf(api, transactionId))[1]).toBe('wait delayed')
+    await report('bounced')
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[1].outcome).toMatchObject({
+      ...{ outcome: 'event', matched: 1, event: { name: 'message.bounced', messageId: id, channel: 'email' } },
+    })
+    await stop()
   })
 
   test('that are read while the wait begins end it', async () => {

@@ -143,7 +143,9 @@ export function StepControls({ controls: declared }: { controls: WorkflowStep['c
   ).length
   return (
     <div className="space-y-4">
-      {drawn.length === 0 && step.type !== 'exit' && <p className="text-sm text-muted">This step has no controls.</p>}
+      {drawn.length === 0 && !['exit', 'wait_for_event'].includes(step.type) && (
+        <p className="text-sm text-muted">This step has no controls.</p>
+      )}
       {drawn.map(draw)}
       {rest.length > 0 && (
         <Fold title="More" count={count}>

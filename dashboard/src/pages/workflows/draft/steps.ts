@@ -117,6 +117,17 @@ export function cronInWords(cron: string): string {
   return cron
 }
 
+/** "For cart.paid or something about inbox". */
+function awaitedIn(entries: unknown): string {
+  const named = (Array.isArray(entries) ? entries : []).flatMap(
+    (entry: { event?: unknown; message?: unknown } | null) => {
+      if (typeof entry?.event === 'string') return [entry.event]
+      return typeof entry?.message === 'string' ? [`something about ${entry.message}`] : []
+    },
+  )
+  return named.length > 0 ? `For ${named.join(' or ')}` : 'Waits for nothing yet'
+}
+
 /** The second line of a card: the content or effect of the step. */
 export function summaryOf({ type, controlValues: values }: DraftStep): string {
   const said = (name: string) =>
@@ -127,6 +138,7 @@ export function summaryOf({ type, controlValues: values }: DraftStep): string {
   if (type === 'custom') return 'Runs in your code'
   if (type === 'branch') return 'Takes the first arm whose condition holds'
   if (type === 'exit') return 'Ends the run'
+  if (type === 'wait_for_event') return awaitedIn(values.for)
   return said('subject') || (type === 'email' ? '' : said('body')) || 'No text yet'
 }
 

@@ -139,10 +139,8 @@ export function StepPanel(props: StepPanelProps) {
           >
             <h2 className="sr-only">Preview</h2>
             <h3 className="sr-only">As delivered</h3>
-            {isChoice(step) ? (
-              <p className="text-sm text-muted">
-                {step.type === 'branch' ? 'A branch sends nothing itself: its arms do.' : 'An exit sends nothing.'}
-              </p>
+            {nothingSent[step.type] ? (
+              <p className="text-sm text-muted">{nothingSent[step.type]}</p>
             ) : (
               <Preview
                 workflow={workflow}
@@ -158,7 +156,14 @@ export function StepPanel(props: StepPanelProps) {
   )
 }
 
-/** It chooses where the run goes; there is nothing to show. */
+/** Kinds that decide where the run goes, or when: there is nothing to show. */
+const nothingSent: Record<string, string | undefined> = {
+  branch: 'A branch sends nothing itself: its arms do.',
+  exit: 'An exit sends nothing.',
+  wait_for_event: 'A wait sends nothing. What it waits for is set through the API.',
+}
+
+/** Its controls are not those that the server describes. */
 const isChoice = ({ type }: DraftStep) => type === 'branch' || type === 'exit'
 
 /** As the server has it. A step in an arm is asked for by itself, with its controls and variables. */
