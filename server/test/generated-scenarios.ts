@@ -243,13 +243,13 @@ export function generatedScenario(number: number): Members {
   }
 }
 
-<<<<<<< HEAD
 /** Of a step and of all in its arms. */
 function idsIn({ stepId, controlValues }: Members): string[] {
   const { arms = [], default: otherwise } = (controlValues ?? {}) as { arms?: Members[]; default?: Members }
   const inner = [...arms, ...(otherwise ? [otherwise] : [])].flatMap((arm) => arm.steps as Members[])
   return [String(stepId), ...inner.flatMap(idsIn)]
-=======
+}
+
 /** The same with waits for events and messages, and the events. */
 export function scenarioWithWaits(number: number): Members {
   const scenario = generatedScenario(number) as Members & {
@@ -297,5 +297,4 @@ export function scenarioWithWaits(number: number): Members {
     return chance() < 0.5 ? [input, event] : [event, input]
   })
   return { ...scenario, workflow: { draft: { steps: all } }, inputs }
->>>>>>> flows
 }
