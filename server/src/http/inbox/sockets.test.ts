@@ -171,8 +171,11 @@ describe('hole 6', () => {
 
   test("handshakes without a valid token take nobody's place", async () => {
     const { url, stop } = await server.startAnother({ mostSockets: 2 })
+    const began = performance.now()
     const answers = await Promise.all(Array.from({ length: 250 }, () => handshake(url)))
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(20)
+    // On a machine so busy that the first are dropped before the last have asked, their places are taken again.
+    const times = Math.ceil((performance.now() - began) / guestMs)
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(20 * times)
     expect(answers.filter(({ status }) => status === 503)[0]?.body).toMatchObject({ code: 'too_many_sockets' })
     expect((await handshake(url, `${member}x.y.z`)).status).toBe(503)
     // Its token is checked at the handshake.
