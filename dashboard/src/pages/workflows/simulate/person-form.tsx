@@ -1,13 +1,12 @@
 // Edits one person of a scenario: a stored subscriber, or somebody invented.
-import { Trash2 } from 'lucide-react'
 import { toast } from 'sonner'
 import { cache } from '../../../api/cache.ts'
 import { nameOf, type Schedule, subscribers } from '../../../api/subscribers.ts'
-import { Button } from '../../../ui/base/button.tsx'
 import { SubscriberPicker } from '../../../ui/domain/subscriber-picker.tsx'
 import { Combobox } from '../../../ui/form/combobox.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
+import { FormEnd } from './form-end.tsx'
 import type { Person } from './scenario.ts'
 
 interface PersonFormProps {
@@ -86,16 +85,7 @@ export function PersonForm({ person, canRemove, onChange, onRemove, onDone }: Pe
           </FieldFrame>
         </>
       )}
-      <div className="flex gap-2">
-        {canRemove && (
-          <Button icon={<Trash2 />} onClick={onRemove}>
-            Remove
-          </Button>
-        )}
-        <Button variant="primary" className="ml-auto" onClick={onDone}>
-          Done
-        </Button>
-      </div>
+      <FormEnd onRemove={canRemove ? onRemove : undefined} onDone={onDone} />
     </section>
   )
 }

@@ -1,7 +1,5 @@
 // Edits one input of a scenario: when it happens, for whom, and what it brings.
-import { Trash2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { Button } from '../../../ui/base/button.tsx'
 import { channels, lookOf } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
@@ -9,6 +7,7 @@ import { Select } from '../../../ui/form/select.tsx'
 import { Checkbox } from '../../../ui/form/switch.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import { objectOf } from '../draft/step-context.ts'
+import { FormEnd } from './form-end.tsx'
 import { durationText, type Fault, faults, type Pin, pinLabels, readDuration, type Scenario } from './scenario.ts'
 
 interface PinFormProps {
@@ -122,14 +121,7 @@ export function PinForm({ scenario, pin, onChange, onRemove, onDone }: PinFormPr
           />
         </>
       )}
-      <div className="flex gap-2">
-        <Button icon={<Trash2 />} onClick={onRemove}>
-          Remove
-        </Button>
-        <Button variant="primary" className="ml-auto" onClick={onDone}>
-          Done
-        </Button>
-      </div>
+      <FormEnd onRemove={onRemove} onDone={onDone} />
     </section>
   )
 }
