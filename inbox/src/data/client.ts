@@ -70,7 +70,8 @@ export class InboxClient extends Store<InboxState> {
   readonly #inFlight = new Map<string, { item: Notification; waiting: number; last: Promise<unknown> }>()
   /** The service's counts, plus the changes of this page since. */
   #counts = none
-  #pushed: UnreadCount | undefined
+  /** The service's newest counts, while a change is in flight that they may not include. */
+  #held: UnreadCount | undefined
   /** How many times the service has pushed counts. */
   #pushes = 0
   #pending: Pending[] = []
@@ -225,21 +226,21 @@ export class InboxClient extends Store<InboxState> {
       this.#emit('received', item)
     } else if (name === 'unseen_count_changed') this.set({ unseen: (payload as { unseenCount: number }).unseenCount })
     else if (name === 'unread_count_changed') {
-      this.#pushed = (payload as { counts: UnreadCount }).counts
+      this.#held = (payload as { counts: UnreadCount }).counts
       this.#pushes += 1
       this.#settleCounts()
       this.#emit('changed', undefined)
     }
   }
 
-  /** Adopts the pushed counts, unless a change is in flight that they may not include. */
+  /** Adopts the held counts, unless a change is in flight. */
   #settleCounts(): void {
-    const pushed = this.#pushed
-    if (!pushed || this.#inFlight.size > 0) return
-    this.#pushed = undefined
-    const isExpected = pushed.total === this.#counts.total
-    this.#setCounts(pushed)
-    // Something changed elsewhere, and the push carries counts only.
+    const held = this.#held
+    if (!held || this.#inFlight.size > 0) return
+    this.#held = undefined
+    const isExpected = held.total === this.#counts.total
+    this.#setCounts(held)
+    // Something changed elsewhere, and these are counts only.
     if (!isExpected) this.refresh()
   }
 
@@ -267,11 +268,17 @@ export class InboxClient extends Store<InboxState> {
     }
   }
 
-  /** Counts pushed during the request may be newer than its answer, so they win; if they are older, another push follows. */
+  /**
+   * Counts pushed during the request may be newer than its answer, so they win; if they are older, another push follows. An
+   * answer that may not include a change in flight waits for its end, as a push does.
+   */
   async #countUnread(): Promise<UnreadCount> {
     const pushes = this.#pushes
     const counts = await this.api.countUnread()
-    return pushes === this.#pushes ? counts : this.#counts
+    if (pushes !== this.#pushes) return this.#counts
+    if (this.#inFlight.size === 0) return counts
+    this.#held = counts
+    return this.#counts
   }
 
   #setCounts(counts: UnreadCount): void {
