@@ -3,14 +3,15 @@
 import { sql } from 'kysely'
 import { addressChannels, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { envOf, findUnsignedAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
-import { listIntegrations } from '../../db/queries/integrations.ts'
+import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
+import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import type { RecipientRow } from '../runs/compose.ts'
 import { topicKeysOf } from '../runs/members.ts'
@@ -49,6 +50,8 @@ export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
+  /** All of them; the snapshot has only the active ones. */
+  integrations: IntegrationRow[] = []
 
   constructor(tx: Tx, environmentId: string, scenario: Scenario) {
     this.#tx = tx
@@ -69,7 +72,10 @@ export class Reading {
     for (const each of new Set(wanted)) versions.push(await this.version(current, each))
     const workflows = [workflow, ...others, ...versions]
     const topics = await this.#topics(workflows)
-    const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+    const types = new Set(workflows.flatMap(({ steps }) => placesOf(steps).map(({ step }) => step.type)))
+    const layouts = types.has('email')
+      ? await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+      : []
     const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
@@ -77,7 +83,7 @@ export class Reading {
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
-      ...(await this.#chats()),
+      ...(types.has('chat') ? await this.#chats() : { endpoints: [], connections: [] }),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
     }
@@ -89,9 +95,10 @@ export class Reading {
 
   async #environment(secrets: Secrets): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
     const id = this.#environmentId
-    const access = await findEnvironmentAccess(this.#tx, secrets, id)
+    const access = await findUnsignedAccess(this.#tx, secrets, id)
     const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
     if (!row || !access) throw new Error('The environment no longer exists.')
+    this.integrations = await listIntegrations(this.#tx, id)
     return {
       hasBranding: access.hasBranding,
       environment: {
@@ -103,7 +110,7 @@ export class Reading {
         secretValues: [],
         consent: consentOf(row.consent),
         dns: row.dns as Snapshot['environment']['dns'],
-        integrations: await listIntegrations(this.#tx, id, { onlyActive: true }),
+        integrations: this.integrations.filter(({ active }) => active),
       },
     }
   }
@@ -175,7 +182,7 @@ export class Reading {
   }
 
   /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
-  #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
+  async #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
     const people: Array<Record<string, unknown>> = [
       ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
@@ -195,6 +202,7 @@ export class Reading {
     const hashes = [...new Set(texts)].flatMap((text) =>
       typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
     )
+    if (hashes.length === 0) return []
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
@@ -220,8 +228,9 @@ export class Reading {
     return { endpoints, connections }
   }
 
-  #tenants(): Promise<Snapshot['tenants']> {
+  async #tenants(): Promise<Snapshot['tenants']> {
     const names = this.#requests().flatMap(({ tenant }) => tenant?.identifier ?? [])
+    if (names.length === 0) return []
     return this.#all<Snapshot['tenants'][number]>(sql`
       SELECT t.identifier, t.name, t.data, o.overrides, coalesce(o.active, '{}') AS active
       FROM tenants t CROSS JOIN LATERAL (
@@ -231,13 +240,14 @@ export class Reading {
       WHERE t.environment_id = ${this.#environmentId} AND t.identifier = ANY (${names}::text[])`)
   }
 
-  #contexts(): Promise<Snapshot['contexts']> {
+  async #contexts(): Promise<Snapshot['contexts']> {
     const named = this.#requests().flatMap(({ context }) =>
       Object.entries(context ?? {}).map(([type, value]) => ({
         type,
         id: typeof value === 'string' ? value : String((value as { id?: unknown }).id),
       })),
     )
+    if (named.length === 0) return []
     return this.#all<Snapshot['contexts'][number]>(sql`
       SELECT type, context_id, data FROM contexts
       WHERE environment_id = ${this.#environmentId} AND (type, context_id) IN (
