@@ -90,6 +90,12 @@ async function readWindows(
     .where('ends_at', '>', at)
     .limit(mostWindows)
     .execute()
+  const caps = await tx
+    .selectFrom('cap_counts')
+    .select(['cap_id', 'places'])
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_row_id', '=', subscriberRowId)
+    .execute()
   const ids = digests.flatMap(({ notification_id }) => notification_id ?? [])
   const collecting = ids.length === 0 ? [] : await readRuns(tx, reading, workflow, { environmentId, ids })
   // A digest that will have been delivered by then collects no more.
@@ -113,6 +119,7 @@ async function readWindows(
         state: { passed: row.passed, started_at: row.started_at, ends_at: row.ends_at },
       })),
       merged: ids.length === 0 ? [] : await readMerged(tx, environmentId, ids),
+      places: caps.map(({ cap_id: capId, places: times }) => ({ subscriberRowId, capId, times })),
     },
   }
 }

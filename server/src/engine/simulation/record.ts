@@ -8,7 +8,7 @@ import type { keptOf } from '../../steps/delivery/sandbox.ts'
 import { armsTo, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
-import { isEnded, type JobState, type RunState } from '../runs/run.ts'
+import { isEnded, isHeld, type JobState, type RunState } from '../runs/run.ts'
 import { limits, SimulationRefused } from './scenario.ts'
 
 type Members = Record<string, unknown>
@@ -206,7 +206,8 @@ export class PlayRecord {
   #beginWait(run: RunState, job: JobState, step: StepRecord, until: Date, now: Date): void {
     const isExtended = job.scheduleExtensions > step.extensions
     step.extensions = job.scheduleExtensions
-    const why = job.status === 'queued' ? 'retry' : isExtended ? 'schedule' : (waitsOf[job.type] ?? 'delay')
+    const isClosed = isExtended || isHeld(job)
+    const why = job.status === 'queued' ? 'retry' : isClosed ? 'schedule' : (waitsOf[job.type] ?? 'delay')
     step.waits.push({ from: now, until, why })
     step.isWaiting = true
     const window = this.windowOf(step.windowId)
@@ -368,6 +369,8 @@ function shownRun(
     status: run.status,
     deliveryLifecycle: lifecycleOf(jobs, lifecycle),
     mergedInto: run.digestedInto,
+    ...(run.event.startedBy ? { startedBy: run.event.startedBy } : {}),
+    ...(run.goals?.met ? { goal: run.goals.met } : {}),
     createdAt: iso(run.createdAt),
     endedAt: endedAt && iso(endedAt),
     steps: run.jobs.map((job) => {
@@ -388,6 +391,7 @@ function shownRun(
         status: job.status,
         reason: job.reason,
         error: job.error,
+        ...(isHeld(job) && job.dueAt ? { heldUntil: iso(job.dueAt) } : {}),
         beganAt: beganAt && iso(beganAt),
         endedAt: stepEndedAt && iso(stepEndedAt),
         windowId,
