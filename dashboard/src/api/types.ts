@@ -1959,6 +1959,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -2053,6 +2055,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
       context?: Record<string, unknown> | undefined
     }
     answer: {
@@ -2066,6 +2070,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -4475,6 +4481,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4490,7 +4498,7 @@ export interface Operations {
       }>
     }
   }
-  /** Change the global preferences, or the schedule */
+  /** Change the global preferences, the schedule, or the pause from commercial messages */
   'PATCH /v1/inbox/preferences': {
     body: {
       email?: boolean | undefined
@@ -4552,6 +4560,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
     }
     answer: {
       data: {
@@ -4565,6 +4575,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4594,6 +4606,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4637,6 +4651,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4676,6 +4692,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4719,6 +4737,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -6612,7 +6632,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6705,7 +6725,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6775,7 +6795,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -8763,6 +8783,36 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
       }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
+      }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
     }
@@ -8783,6 +8833,36 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl?: string | null | undefined
       } | null | undefined
+      softBounces?: {
+        /** So many soft bounces, on different messages */
+        count?: number | null | undefined
+        /** within so many days, without a delivery between them */
+        days?: number | null | undefined
+        /** hold an address back for so many days */
+        suppressDays?: number | null | undefined
+      } | null | undefined
+      sms?: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords?: boolean | null | undefined
+        /** What a STOP refuses */
+        scope?: 'all' | 'commercial' | null | undefined
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply?: string | null | undefined
+        /** The answer to START; null: the built-in sentence */
+        startReply?: string | null | undefined
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply?: string | null | undefined
+        extraStopWords?: Array<string> | null | undefined
+      } | null | undefined
+      brakes?: {
+        enabled?: boolean | null | undefined
+        bouncePercent?: number | null | undefined
+        complaintPercent?: number | null | undefined
+        /** Not before so many emails of a workflow */
+        minimum?: number | null | undefined
+        /** within so many hours */
+        hours?: number | null | undefined
+      } | null | undefined
       footer?: boolean | null | undefined
     }
     answer: {
@@ -8796,8 +8876,52 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
       }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
+      }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
+    }
+  }
+  /** Make a link to a subscriber's page of preferences */
+  'POST /v2/subscribers/{subscriberId}/preferences-link': {
+    path: {
+      subscriberId: string
+    }
+    body: {
+      context?: Record<string, unknown> | undefined
+      expiresInDays?: number | undefined
+    }
+    answer: {
+      url: string
+      expiresAt: string
     }
   }
   /** Retrieve the doors of an environment */
@@ -13670,6 +13794,40 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Show the page of preferences */
+  'GET /l/p/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      lang?: string | undefined
+    }
+    answer: undefined
+  }
+  /** Save the page of preferences */
+  'POST /l/p/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: undefined
+  }
+  /** Begin a session that opens preferences only */
+  'POST /l/p/{token}/session': {
+    path: {
+      token: string
+    }
+    answer: {
+      token: string
+    }
+  }
+  /** Show a message in the browser */
+  'GET /l/v/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Verify the address for a provider, before it sends events */

@@ -6,6 +6,7 @@ import { messages } from './activity/messages.ts'
 import { notifications } from './activity/notifications.ts'
 import { triggerReport } from './activity/trigger-report.ts'
 import { links } from './consent/links.ts'
+import { preferencesLink } from './consent/preferences.ts'
 import { consentSettings } from './consent/settings.ts'
 import { suppressions } from './consent/suppressions.ts'
 import { layouts } from './content/layouts.ts'
@@ -132,6 +133,7 @@ export const resources: Resource[] = [
   publishRequests,
   environmentRetention,
   consentSettings,
+  preferencesLink,
   environmentDoors,
   environmentProtection,
   apiKeys,

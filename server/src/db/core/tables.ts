@@ -62,6 +62,16 @@ export interface ConsentChoices {
     linkBaseUrl?: string | null
   }
   footer?: boolean
+  softBounces?: { count?: number; days?: number; suppressDays?: number }
+  sms?: {
+    keywords?: boolean
+    scope?: 'all' | 'commercial'
+    stopReply?: string | null
+    startReply?: string | null
+    helpReply?: string | null
+    extraStopWords?: string[]
+  }
+  brakes?: { enabled?: boolean; bouncePercent?: number; complaintPercent?: number; minimum?: number; hours?: number }
 }
 
 /** An environment's own rate limits: requests per second and category. */
@@ -263,6 +273,8 @@ export interface SubscriberTable extends Row {
   is_online: Defaulted<boolean>
   last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   inbox_generation: Defaulted<number>
+  /** Until then, nothing commercial reaches them but in the inbox. */
+  snoozed_until: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 /** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
@@ -949,6 +961,32 @@ export interface WorkflowPresenceTable {
   expires_at: Date
 }
 
+export interface SoftBounceTable {
+  environment_id: string
+  address_hash: Buffer
+  channel: string
+  message_id: string
+  happened_at: Date
+}
+
+/** Texts that arrived, so that each counts once. */
+export interface InboundTextTable {
+  environment_id: string
+  integration_id: string
+  /** The provider's id. */
+  external_id: string
+  received_at: Date
+}
+
+/** When a number was last answered to a word such as STOP. */
+export interface TextAnswerTable {
+  environment_id: string
+  integration_id: string
+  address_hash: Buffer
+  keyword: string
+  answered_at: Date
+}
+
 export interface SignInAttemptTable {
   key: string
   attempts: number
@@ -1041,6 +1079,9 @@ export interface Tables {
   workflow_overrides: WorkflowOverrideTable
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
+  soft_bounces: SoftBounceTable
+  inbound_texts: InboundTextTable
+  text_answers: TextAnswerTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable

@@ -29,6 +29,7 @@ export const eventTypes = [
   'preference.updated',
   'suppression.created',
   'suppression.removed',
+  'sms.received',
   'publish.requested',
   'publish.approved',
   'publish.declined',

@@ -86,6 +86,7 @@ export class People {
       is_online: false,
       last_online_at: null,
       inbox_generation: 0,
+      snoozed_until: null,
       created_at: now,
       updated_at: now,
       preferences: null,

@@ -17,6 +17,7 @@ export interface Brand {
   signatureHeader: string
   /** Where links in messages lead. */
   publicUrl: string
+  receivesMail: boolean
 }
 
 /** Shown instead of what is encrypted. */
@@ -89,6 +90,7 @@ export function commonTools(surroundings: Surroundings): CommonTools {
     log: nobodyListens,
     brand: brand.word,
     publicUrl: brand.publicUrl,
+    receivesMail: brand.receivesMail,
     signatureHeader: brand.signatureHeader,
     storesContent: true,
     layout: async (layoutId) => {

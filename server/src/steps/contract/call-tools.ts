@@ -129,6 +129,8 @@ export interface CallTools extends StepPorts {
   signatureHeader: string
   /** The public address of the service, for links in messages. */
   publicUrl: string
+  /** Whether the service receives mail. */
+  receivesMail: boolean
   /** Whether messages keep their content. */
   storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's default. */

@@ -7,7 +7,8 @@ import { type PushMessage as PushTexts, renderPush } from '../../render/messages
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
-import { digestOf, type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import { digestOf, type StepRun, subscriberVariablesOf } from '../contract/step-run.ts'
+import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
 import {
   type Destination,
   deliveredMessage,
@@ -28,6 +29,7 @@ import {
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'
+const links = ['unsubscribe_url', 'preferences_url'] as const satisfies readonly LinkName[]
 /** The highest badge an app shows. */
 const highestBadge = 99
 
@@ -36,6 +38,7 @@ export const push = textStep({
   fields: { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' },
   render: renderPush,
   call,
+  links,
 })
 
 /** Devices of one app, or a topic. */
@@ -48,9 +51,11 @@ interface Audience {
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
+  // One text for all devices, so its links speak for no address.
+  const linked = { channel, messageId: messageIdFor(of.job.id, channel), address: undefined } as const
   const texts = of.isRendered
     ? { subject: textFrom(of.values.subject), body: textFrom(of.values.body) }
-    : renderPush(of.values, situationOf(of), run.translator)
+    : renderPush(of.values, linkedSituation(of, tools, linked, links), run.translator)
   const { audiences, details: problems, isSkipped } = audiencesOf(of, tools.brand)
   if (audiences.length === 0 && problems.length === 0)
     return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
