@@ -4754,6 +4754,75 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the key that a browser needs to register for push messages */
+  'GET /v1/inbox/push/key': {
+    answer: {
+      data: {
+        publicKey: string
+        integrationIdentifier: string
+      }
+    }
+  }
+  /** Register a browser for push messages */
+  'POST /v1/inbox/push/subscriptions': {
+    body: {
+      endpoint?: unknown | undefined
+      expirationTime?: unknown | undefined
+      keys?: unknown | undefined
+      label?: string | undefined
+    }
+    answer: {
+      data: {
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }
+    }
+  }
+  /** List the browsers that are registered */
+  'GET /v1/inbox/push/subscriptions': {
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser */
+  'DELETE /v1/inbox/push/subscriptions/{id}': {
+    path: {
+      id: string
+    }
+    answer: undefined
+  }
+  /** List the browsers that a subscriber has registered for push messages */
+  'GET /v2/subscribers/{subscriberId}/push-subscriptions': {
+    path: {
+      subscriberId: string
+    }
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser of a subscriber */
+  'DELETE /v2/subscribers/{subscriberId}/push-subscriptions/{pushSubscriptionId}': {
+    path: {
+      subscriberId: string
+      pushSubscriptionId: string
+    }
+    answer: undefined
+  }
   /** Retrieve the subscriber's time zone */
   'GET /v1/inbox/subscriber': {
     answer: {
@@ -4965,7 +5034,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
     }
     answer: {
@@ -5086,7 +5155,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionIdentifier?: string | undefined
     }
     answer: {
@@ -5838,6 +5907,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -5935,10 +6006,12 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
-      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic'
+      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push'
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
       kind?: 'delivery' | undefined
     }
@@ -6015,6 +6088,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6112,6 +6187,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6213,6 +6290,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
@@ -6290,6 +6369,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6391,6 +6472,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6491,6 +6574,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6595,6 +6680,8 @@ export interface Operations {
           inboundWebhookSigningKey?: string | undefined
           configurationSetName?: string | undefined
           inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+          /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+          bounceAddress?: boolean | undefined
           /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
           onUnknown?: 'retry' | 'hold' | undefined
         }
@@ -7277,7 +7364,7 @@ export interface Operations {
       /** Never matches shared connections */
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
@@ -7410,7 +7497,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       connectionIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */

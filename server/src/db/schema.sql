@@ -887,6 +887,23 @@ CREATE TABLE publish_requests (
 CREATE INDEX publish_requests_environment ON public.publish_requests USING btree (environment_id, id DESC);
 CREATE INDEX publish_requests_source ON public.publish_requests USING btree (source_id);
 
+CREATE TABLE push_subscriptions (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  endpoint_hash bytea NOT NULL,
+  sealed text NOT NULL,
+  origin text NOT NULL,
+  page text,
+  label text,
+  created_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT push_subscriptions_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX push_subscriptions_endpoint ON public.push_subscriptions USING btree (environment_id, endpoint_hash);
+CREATE INDEX push_subscriptions_subscriber ON public.push_subscriptions USING btree (environment_id, subscriber_row_id, used_at);
+
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
   category text COLLATE "C" NOT NULL,

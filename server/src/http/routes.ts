@@ -21,6 +21,7 @@ import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
 import { inboxPreferences } from './inbox/preferences.ts'
+import { inboxPush, pushSubscriptions } from './inbox/push.ts'
 import { inboxSession } from './inbox/session.ts'
 import { inboxSubscriber } from './inbox/subscriber.ts'
 import { subscriberMessages } from './inbox/subscriber-messages.ts'
@@ -105,6 +106,8 @@ export const resources: Resource[] = [
   inboxSession,
   inboxNotifications,
   inboxPreferences,
+  inboxPush,
+  pushSubscriptions,
   inboxSubscriber,
   inboxSubscriptions,
   inboxChannels,

@@ -62,6 +62,16 @@ export interface SmsMessage extends Outgoing {
   content: string
 }
 
+export interface PushSubscription {
+  endpoint: string
+  p256dh: string
+  auth: string
+  /** The origin of the page that registered. */
+  page: string | null
+  /** Whom a push service can write to: mailto: or https. */
+  contact: string
+}
+
 export interface PushMessage extends Outgoing {
   channel: 'push'
   /** One token, player or user. */
@@ -72,6 +82,9 @@ export interface PushMessage extends Outgoing {
   /** `overrides.push` and those under the provider's id, in the vocabulary all push providers share. */
   overrides: Data
   subscriber: Data
+  severity?: string
+  /** A browser that was registered, instead of a token; `target` is its id. */
+  subscription?: PushSubscription | undefined
   step: { digest: boolean; events: unknown[]; total_count: number }
 }
 

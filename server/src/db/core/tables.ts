@@ -961,6 +961,24 @@ export interface WorkflowPresenceTable {
   expires_at: Date
 }
 
+/** A browser that a subscriber has registered. */
+export interface PushSubscriptionTable {
+  environment_id: string
+  id: string
+  subscriber_row_id: string
+  subscriber_id: string
+  endpoint_hash: Buffer
+  /** Endpoint and keys, encrypted. */
+  sealed: string
+  /** Of the push service. */
+  origin: string
+  /** The origin of the page that registered. */
+  page: string | null
+  label: string | null
+  created_at: Date
+  used_at: Date
+}
+
 export interface SoftBounceTable {
   environment_id: string
   address_hash: Buffer
@@ -1080,6 +1098,7 @@ export interface Tables {
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
+  push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable
   text_answers: TextAnswerTable
   idempotency_keys: IdempotencyKeyTable

@@ -199,6 +199,19 @@ export class People {
     return true
   }
 
+  readonly #forgotten = new Set<string>()
+
+  findBrowsers: StepPorts['findBrowsers'] = async ({ subscriberRowId }) =>
+    this.#surroundings.snapshot.browsers.filter(
+      (row) => row.subscriber_row_id === subscriberRowId && !this.#forgotten.has(row.id),
+    )
+
+  forgetBrowser: StepPorts['forgetBrowser'] = async (_, id) => {
+    const isKnown = !this.#forgotten.has(id)
+    this.#forgotten.add(id)
+    return isKnown
+  }
+
   findChats: StepPorts['findChats'] = async ({ subscriberId, contextKeys }) => {
     const { endpoints: all, connections } = this.#surroundings.snapshot
     const isStored = this.#surroundings.snapshot.subscribers.some(({ id }) => id === this.find(subscriberId)?.id)

@@ -9,6 +9,7 @@ import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -77,6 +78,7 @@ export class Reading {
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
+      browsers: await this.#browsers(subscribers),
       ...(await this.#chats()),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
@@ -198,6 +200,16 @@ export class Reading {
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
+  }
+
+  /** A simulation sends nothing, so it needs no keys. */
+  #browsers(subscribers: RecipientRow[]): Promise<PushSubscriptionRow[]> {
+    const ids = subscribers.map(({ id }) => id)
+    return this.#all<PushSubscriptionRow>(sql`
+      SELECT environment_id, id, subscriber_row_id, subscriber_id, endpoint_hash, '{}' AS sealed, origin, page, label,
+        created_at, used_at
+      FROM push_subscriptions
+      WHERE environment_id = ${this.#environmentId} AND subscriber_row_id = ANY (${ids}::text[]) ORDER BY id DESC`)
   }
 
   async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {

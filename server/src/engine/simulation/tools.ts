@@ -60,6 +60,8 @@ export function commonTools(surroundings: Surroundings): CommonTools {
   return {
     findChats: people.findChats,
     forgetDevice: people.forgetDevice,
+    findBrowsers: people.findBrowsers,
+    forgetBrowser: people.forgetBrowser,
     countInbox: async ({ subscriberRowId }, { seen, read, contextKeys = [] }, most) => {
       const own = inbox((message) => message.run.subscriber.id === subscriberRowId).filter(
         ({ marks, contextKeys: keys }) =>

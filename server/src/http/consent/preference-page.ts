@@ -54,7 +54,7 @@ ${offers.length === 0 ? '' : refusing(page, texts)}
 </form>
 ${addressOf(brand)}`
   const title = brand.name === null ? texts.preferences : `${texts.preferences} – ${brand.name}`
-  const head = '\n<script src="/l/preferences.js" defer></script>'
+  const head = '\n<script src="/inbox.js" defer></script>\n<script src="/inbox/hosted-preferences.js" defer></script>'
   return whole({ title, content, language, color: brand.primaryColor ?? usualColor, head })
 }
 

@@ -23,7 +23,6 @@ import { InboxTokens } from '../inbox/token.ts'
 import { isCriticalWorkflow, resolveChannels } from '../subscribers/preferences.ts'
 import { openLink } from './open-link.ts'
 import { type PageChannel, preferencePage, type ShownWorkflow, snoozeDays } from './preference-page.ts'
-import { preferenceScript } from './preference-script.ts'
 
 const dayMs = 86_400_000
 const usualDays = 180
@@ -200,10 +199,6 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
       })
       return reply.code(201).send({ token })
     },
-  )
-
-  scope.get('/l/preferences.js', { config, schema: { hide: true } }, async (_, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(preferenceScript),
   )
 }
 
