@@ -9918,6 +9918,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10156,6 +10158,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10464,6 +10468,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10661,6 +10667,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10853,6 +10861,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11142,6 +11152,8 @@ export interface Operations {
             path: string | null
             url: string | null
             pushedAt: string
+            /** What files last pushed */
+            revision: string
             /** Whether something else changed it since */
             drifted: boolean
           } | undefined
@@ -11325,6 +11337,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11375,6 +11389,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11427,6 +11443,8 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | undefined
@@ -11476,6 +11494,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11539,6 +11559,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11609,6 +11631,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11780,7 +11804,7 @@ export interface Operations {
   /** Retrieve everything the environment defines, as files have it */
   'GET /v2/definitions': {
     query?: {
-      /** Separated by commas; default: all */
+      /** Of integration, layout, topic, translation, variable, workflow, separated by commas; default: layout,translation,workflow */
       kinds?: string | undefined
       /** Only these, separated by commas; at most 200 */
       ids?: string | undefined
@@ -11792,7 +11816,7 @@ export interface Operations {
         identifier: string
       }
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** SHA-256, in hex, of the definition as RFC 8785 writes it */
         revision: string
@@ -11804,13 +11828,15 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | null
         definition: Record<string, unknown>
       }>
       passedOver: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         why: string
       }>
@@ -11832,7 +11858,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -11843,7 +11869,7 @@ export interface Operations {
     }
     answer: {
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         paths: Array<{
@@ -11853,7 +11879,7 @@ export interface Operations {
         }>
       }>
       conflicts: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         base: string | null
         current: {
@@ -11873,9 +11899,9 @@ export interface Operations {
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -11904,7 +11930,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -11918,7 +11944,7 @@ export interface Operations {
     answer: {
       applied: boolean
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         /** Null for kinds without history */
@@ -11927,9 +11953,9 @@ export interface Operations {
         revision: string | null
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -11963,7 +11989,7 @@ export interface Operations {
   'POST /v2/definitions/release': {
     body: {
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
       }>
     }
@@ -12026,6 +12052,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a workflow */
@@ -12246,6 +12274,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12306,6 +12336,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a layout */
@@ -12396,6 +12428,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
