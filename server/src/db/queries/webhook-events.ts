@@ -30,6 +30,7 @@ export const eventTypes = [
   'suppression.created',
   'suppression.removed',
   'sms.received',
+  'run.goal-met',
   'publish.requested',
   'publish.approved',
   'publish.declined',
