@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { live, NotLivable } from '../../scripts/live.mjs'
 import { momentMs } from '../src/engine/simulation/moments.ts'
-import { generatedScenario, scenarioWithWaits } from './generated-scenarios.ts'
+import { generatedScenario, scenarioWithGuards, scenarioWithWaits } from './generated-scenarios.ts'
 import { useServer } from './server.ts'
 
 const server = useServer()
@@ -73,6 +73,7 @@ const waiting = numbers.slice(-Math.ceil(numbers.length / 3))
 test.each([
   ...numbers.map((number) => ({ number, made: generatedScenario })),
   ...waiting.map((number) => ({ number, made: scenarioWithWaits })),
+  ...waiting.map((number) => ({ number, made: scenarioWithGuards })),
 ])('scenario $number of $made.name', async ({ number, made }) => {
   const scenario = made(number)
   const simulated = await server.api.post('/v1/simulations', scenario)

@@ -280,7 +280,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -321,6 +321,17 @@ export interface Operations {
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
             cancellationKey?: string | null | undefined
+            /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+            quietHours?: 'skip' | 'hold' | null | undefined
+            goals?: Array<{
+              name: string
+              /** What it waits for, written as that of a step `wait_for_event` */
+              for?: Array<Record<string, unknown>> | undefined
+              /** Asked of what `for` finds; without `for`, before each step */
+              condition?: Record<string, unknown> | undefined
+            }> | null | undefined
+            /** Its messages neither count in caps nor are held back by them */
+            exemptFromCaps?: boolean | null | undefined
           } | null | undefined
           preferences?: {
             user?: {
@@ -503,7 +514,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -544,6 +555,17 @@ export interface Operations {
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
             cancellationKey?: string | null | undefined
+            /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+            quietHours?: 'skip' | 'hold' | null | undefined
+            goals?: Array<{
+              name: string
+              /** What it waits for, written as that of a step `wait_for_event` */
+              for?: Array<Record<string, unknown>> | undefined
+              /** Asked of what `for` finds; without `for`, before each step */
+              condition?: Record<string, unknown> | undefined
+            }> | null | undefined
+            /** Its messages neither count in caps nor are held back by them */
+            exemptFromCaps?: boolean | null | undefined
           } | null | undefined
           preferences?: {
             user?: {
@@ -757,14 +779,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -782,7 +804,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -855,14 +877,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -880,7 +902,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -915,7 +937,7 @@ export interface Operations {
           _id?: string | null | undefined
           stepId?: string | null | undefined
           name: string
-          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
           controlValues?: Record<string, unknown> | null | undefined
           /** False leaves it out of future runs */
           active?: boolean | null | undefined
@@ -1031,6 +1053,17 @@ export interface Operations {
         journey?: {
           /** A template over `payload` and `context`: what runs can be cancelled by */
           cancellationKey?: string | null | undefined
+          /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+          quietHours?: 'skip' | 'hold' | null | undefined
+          goals?: Array<{
+            name: string
+            /** What it waits for, written as that of a step `wait_for_event` */
+            for?: Array<Record<string, unknown>> | undefined
+            /** Asked of what `for` finds; without `for`, before each step */
+            condition?: Record<string, unknown> | undefined
+          }> | null | undefined
+          /** Its messages neither count in caps nor are held back by them */
+          exemptFromCaps?: boolean | null | undefined
         } | null | undefined
         /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
         baseVersion?: number | null | undefined
@@ -5321,6 +5354,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
+      /** Runs that a step of this run has started */
+      startedBy?: string | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
@@ -5455,6 +5490,8 @@ export interface Operations {
           collectedEvents?: number | undefined
           /** When a waiting step continues */
           dueAt?: string | undefined
+          /** When the schedule opens that the step is held by */
+          heldUntil?: string | undefined
           createdAt: string
           updatedAt: string
         }>
@@ -5469,6 +5506,20 @@ export interface Operations {
         severity: 'high' | 'medium' | 'low' | 'none'
         critical: boolean
         contextKeys: Array<string>
+        /** The step of another run that started this one */
+        startedBy?: {
+          notificationId: string
+          transactionId: string
+          workflowId: string
+          stepId: string
+          depth: number
+        } | undefined
+        /** The goal that was met, which ended the run; `event` is null for a condition */
+        goal?: {
+          name: string
+          event: Record<string, unknown> | null
+          createdAt: string
+        } | undefined
         /** When the trigger was accepted; the run began at `createdAt` */
         triggeredAt?: string | undefined
         createdAt: string
@@ -5499,6 +5550,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
+      /** Runs that a step of this run has started */
+      startedBy?: string | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
@@ -5640,6 +5693,8 @@ export interface Operations {
         collectedEvents?: number | undefined
         /** When a waiting step continues */
         dueAt?: string | undefined
+        /** When the schedule opens that the step is held by */
+        heldUntil?: string | undefined
         createdAt: string
         updatedAt: string
       }>
@@ -5654,6 +5709,20 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       critical: boolean
       contextKeys: Array<string>
+      /** The step of another run that started this one */
+      startedBy?: {
+        notificationId: string
+        transactionId: string
+        workflowId: string
+        stepId: string
+        depth: number
+      } | undefined
+      /** The goal that was met, which ended the run; `event` is null for a condition */
+      goal?: {
+        name: string
+        event: Record<string, unknown> | null
+        createdAt: string
+      } | undefined
       /** When the trigger was accepted; the run began at `createdAt` */
       triggeredAt?: string | undefined
       createdAt: string
@@ -6612,7 +6681,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6705,7 +6774,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6775,7 +6844,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -8747,6 +8816,69 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the send guards of this environment */
+  'GET /v2/guards': {
+    answer: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours: 'skip' | 'hold'
+      caps: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }>
+    }
+  }
+  /** Replace the send guards of this environment */
+  'PUT /v2/guards': {
+    body: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours?: 'skip' | 'hold' | undefined
+      caps?: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }> | undefined
+    }
+    answer: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours: 'skip' | 'hold'
+      caps: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }>
+    }
+  }
   /** Retrieve the consent settings of an environment */
   'GET /v2/environments/{environmentId}/consent': {
     path: {
@@ -9637,7 +9769,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -9676,6 +9808,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       preferences?: {
         user?: {
@@ -9769,6 +9912,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10007,6 +10157,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10178,7 +10335,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10294,6 +10451,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
@@ -10315,6 +10483,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10491,6 +10666,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
@@ -10512,6 +10698,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10704,6 +10897,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10993,6 +11193,13 @@ export interface Operations {
           consentCategory: string | null
           journey?: {
             cancellationKey?: string | undefined
+            quietHours?: 'skip' | 'hold' | undefined
+            exemptFromCaps?: boolean | undefined
+            goals?: Array<{
+              name: string
+              for?: Array<Record<string, unknown>> | undefined
+              condition?: Record<string, unknown> | undefined
+            }> | undefined
           } | undefined
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -11176,6 +11383,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -12097,6 +12311,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'

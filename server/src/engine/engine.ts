@@ -99,12 +99,12 @@ export class Engine {
     const statistics = new EarlyStatistics({ pool, log })
     this.#parts = {
       ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
-      ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell },
+      ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell, dedupDays },
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
-    this.#posted = new PostedEvents({ ...this.#parts, dedupDays })
-    this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
+    this.#posted = new PostedEvents(this.#parts)
+    this.#triggers = new Triggers({ ...this.#parts, startsAtOnce })
     this.#circuits = new CircuitBreaker({
       ...{ clock, random: Math.random, elapsed: () => performance.now() },
       onChange: recordCircuits({ db, clock, log }),

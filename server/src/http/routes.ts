@@ -41,6 +41,7 @@ import { clocks } from './organization/clock.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { forgottenPassword } from './organization/forgotten-password.ts'
+import { guards } from './organization/guards.ts'
 import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -131,6 +132,7 @@ export const resources: Resource[] = [
   environmentPublish,
   publishRequests,
   environmentRetention,
+  guards,
   consentSettings,
   environmentDoors,
   environmentProtection,

@@ -11,7 +11,7 @@ const connectTimeoutMs = 5_000
 const defaultTimeoutMs = 10_000
 const defaultMostBytes = 1024 * 1024
 /** Per host and set of permissions; further requests wait for one within their timeout. */
-const mostConnections = 64
+const mostConnections = 128
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 export type HttpMethod = (typeof httpMethods)[number]

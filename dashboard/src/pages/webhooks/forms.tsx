@@ -30,6 +30,7 @@ const meanings: Record<EventType, string> = {
   'preference.updated': 'A subscriber changed a preference',
   'suppression.created': 'An address is held back',
   'suppression.removed': 'An address is written to again',
+  'run.goal-met': 'A goal was met, which ended the run',
   'publish.requested': 'Somebody asks for the approval of a publish',
   'publish.approved': 'Approved, and published',
   'publish.declined': 'Declined',
@@ -43,6 +44,7 @@ const groups = [
   { label: 'Subscribers', prefix: 'subscriber.' },
   { label: 'Preferences', prefix: 'preference.' },
   { label: 'Suppressions', prefix: 'suppression.' },
+  { label: 'Runs', prefix: 'run.' },
   { label: 'Publish requests', prefix: 'publish.' },
   { label: 'Audit log', prefix: 'audit.' },
 ]

@@ -43,6 +43,7 @@ export interface EnvironmentTable {
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
   consent: ColumnType<ConsentChoices | null, string | null | undefined, string | null>
+  guards: ColumnType<Partial<Guards> | null, string | null | undefined, string | null>
   /** Where the clock is held: what it shows. */
   clock_now: Optional<Date>
   clock_seed: Optional<number>
@@ -62,6 +63,27 @@ export interface ConsentChoices {
     linkBaseUrl?: string | null
   }
   footer?: boolean
+}
+
+/** How much an environment sends to one person, and what it does while their schedule is closed. */
+export interface Guards {
+  quietHours: QuietHours
+  caps: Cap[]
+}
+
+/** Outside the subscriber's schedule a step is skipped, or held until it opens. */
+export const quietHours = ['skip', 'hold'] as const
+export type QuietHours = (typeof quietHours)[number]
+
+/** At most so many messages in a window, to one person over all workflows that it concerns. */
+export interface Cap {
+  id: string
+  limit: number
+  window: { amount: number; unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months' }
+  /** Absent: all but in-app. */
+  channels?: string[]
+  /** Of workflows; absent: all. */
+  tags?: string[]
 }
 
 /** An environment's own rate limits: requests per second and category. */
@@ -138,6 +160,19 @@ type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 export interface Journey {
   /** A template over `payload` and `context`. */
   cancellationKey?: string
+  /** Instead of the environment's. */
+  quietHours?: QuietHours
+  /** Its messages neither count in caps nor are held back by them. */
+  exemptFromCaps?: boolean
+  /** The first that is met ends the run. */
+  goals?: Goal[]
+}
+
+export interface Goal {
+  name: string
+  /** What it waits for, as a step that waits for events. */
+  for?: Array<Record<string, unknown>>
+  condition?: Record<string, unknown>
 }
 
 export interface WorkflowTable extends Row {
@@ -418,6 +453,17 @@ export interface EventTable {
   /** The `traceparent` of the trigger, if it was traced. */
   trace: string | null
   cancellation_key: string | null
+  started_by: JsonText<StartedBy | null>
+}
+
+/** The step that started a trigger. */
+export interface StartedBy {
+  notificationId: string
+  transactionId: string
+  workflowId: string
+  stepId: string
+  /** 1 for what a run starts that nobody started. */
+  depth: number
 }
 
 export interface PostedEventTable {
@@ -448,7 +494,7 @@ export interface EventWaitTable {
   notification_id: string
   position: number
   entry: number
-  kind: 'key' | 'subscriber' | 'message'
+  kind: 'key' | 'subscriber' | 'message' | 'schedule'
   name: string
   value: string
   subscriber_id: string
@@ -494,6 +540,15 @@ export interface NotificationTable extends Row {
   context_keys: string[]
   topics: JsonText<RunTopic[] | null>
   digested_into: string | null
+  goals: JsonText<RunGoals | null>
+}
+
+/** Of a run whose workflow has goals. */
+export interface RunGoals {
+  /** As this run has them, by goal and entry; null without one, and for a goal that cannot be met. */
+  keys: Array<Array<string | null> | null>
+  /** The first that was met: it has ended the run. */
+  met?: { name: string; event: Record<string, unknown> | null; createdAt: string }
 }
 
 /** A topic that led to a run, and the subscription's preference. */
@@ -630,6 +685,15 @@ export interface ThrottleTable {
   passed: number
   started_at: Date
   ends_at: Date
+}
+
+/** When places in a cap were taken. */
+export interface CapCountTable {
+  environment_id: string
+  subscriber_row_id: string
+  cap_id: string
+  places: Date[]
+  last_at: Date
 }
 
 export interface AttachmentTable {
@@ -1059,6 +1123,7 @@ export interface Tables {
   timers: TimerTable
   digests: DigestTable
   throttles: ThrottleTable
+  cap_counts: CapCountTable
   attachments: AttachmentTable
   begun_calls: BegunCallTable
   workers: WorkerTable

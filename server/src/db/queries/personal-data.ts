@@ -48,6 +48,7 @@ export const ownRows = {
   messages: byRow,
   digests: byRow,
   throttles: byRow,
+  cap_counts: byRow,
   sandbox_messages: byId,
   webhook_deliveries: ({ environmentId, subscriberId }) => sql`
     t.event_id IN (SELECT e.id FROM webhook_events e

@@ -29,6 +29,7 @@ export const eventTypes = [
   'preference.updated',
   'suppression.created',
   'suppression.removed',
+  'run.goal-met',
   'publish.requested',
   'publish.approved',
   'publish.declined',

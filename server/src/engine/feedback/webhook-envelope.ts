@@ -56,6 +56,14 @@ export const shapeOf = (kind: string, row: Members, context: ShapeContext): Memb
 type ShapeContext = Pick<EnvelopeContext, 'organizationId' | 'toWire'>
 
 const shapes: Record<string, (row: Members, context: ShapeContext) => Members> = {
+  run: (row, { organizationId }) => ({
+    _id: row.id,
+    _organizationId: organizationId,
+    transactionId: row.transaction_id,
+    workflowId: row.workflow,
+    subscriberId: row.subscriber_id,
+    goal: row.goal,
+  }),
   message: (row, { organizationId, toWire }) => ({
     _id: row.id,
     _templateId: row.workflow_id,

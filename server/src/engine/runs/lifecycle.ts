@@ -36,7 +36,9 @@ const skipReasons = [
   'some_channels_missing_credentials',
   'outside_schedule',
   'throttled',
+  'capped',
   'exited',
+  'goal_met',
 ]
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 

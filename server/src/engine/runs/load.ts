@@ -166,6 +166,7 @@ async function existingRun(
     topics: row.topics,
     status: row.status as RunState['status'],
     digestedInto: row.digested_into,
+    goals: row.goals,
     jobs,
     createdAt: row.created_at,
     isNew: false,

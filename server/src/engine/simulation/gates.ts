@@ -14,9 +14,11 @@ import { nextOpening } from '../core/schedule.ts'
 import { failureOf } from '../runs/call.ts'
 import {
   earlierOf,
+  holdsSteps,
   type JobState,
   kindOf,
   outsideSchedule,
+  placeNeededBy,
   preferenceOf,
   type RunState,
   scheduleOf,
@@ -35,6 +37,7 @@ export const gateNames = [
   'condition',
   'filters',
   'throttle',
+  'cap',
   'integration',
   'address',
   'content',
@@ -54,6 +57,7 @@ export const gateOfReason: Partial<Record<Reason, GateName>> = {
   preference: 'preference',
   step_condition: 'condition',
   throttled: 'throttle',
+  capped: 'cap',
   no_integration: 'integration',
   provider_refused: 'integration',
   provider_failed: 'integration',
@@ -89,15 +93,18 @@ export async function judgeGates(
     ...preferenceGate(run, kind, facts),
     ...conditionGates(of, run),
     ...throttleGate(play, run, job),
+    ...capGate(play, run, job),
     ...(kind.channel ? await new CallGates(play, { run, job, now }, facts).all() : []),
   ]
 }
 
 function scheduleGate(run: RunState, kind: StepKind, now: Date): Gate[] {
   if (!kind.obeysSchedule) return []
-  const passed = outsideSchedule(run, kind, now) === undefined
+  const isOpen = outsideSchedule(run, kind, now) === undefined
   const { schedule, timezone } = scheduleOf(run)
-  const opensAt = passed ? null : (nextOpening(schedule, now, timezone) ?? null)
+  const opensAt = isOpen ? null : (nextOpening(schedule, now, timezone) ?? null)
+  // A step that is held passes in the end.
+  const passed = isOpen || (opensAt !== null && holdsSteps(run))
   return [{ gate: 'schedule', passed, timezone: timezone ?? 'UTC', opensAt }]
 }
 
@@ -132,6 +139,17 @@ function throttleGate({ windows }: Pick<Play, 'windows'>, run: RunState, { type,
   if (!pass) return [{ gate: 'throttle', passed: true, count: 0, threshold: null, until: null }]
   const { isThrottled, count, threshold, endsAt } = pass
   return [{ gate: 'throttle', passed: !isThrottled, count, threshold, until: endsAt }]
+}
+
+/** Only where a cap concerns the step. */
+function capGate({ windows }: Pick<Play, 'windows'>, run: RunState, job: JobState): Gate[] {
+  const asked = windows.capped.get(`${run.id} ${job.step._id}`)
+  const need = placeNeededBy(run, { ...job, delivery: null })
+  const answer = asked ?? (need && windows.askPlace(need))
+  if (!answer) return []
+  if (answer.isTaken) return [{ gate: 'cap', passed: true }]
+  const { cap, freeAt } = answer
+  return [{ gate: 'cap', passed: false, cap: cap.id, limit: cap.limit, window: cap.window, until: freeAt }]
 }
 
 /** In the order in which they are usually asked. */

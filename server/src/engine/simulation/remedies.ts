@@ -128,6 +128,7 @@ function changesFor(obstacle: Obstacle | undefined, situation: Situation, trying
     case 'preference':
       return preferenceChanges(obstacle, situation, trying)
     case 'throttle':
+    case 'cap':
       return waits(obstacle, situation, obstacle.gate.until)
     case 'integration':
       return integrationChanges(obstacle, situation, trying)

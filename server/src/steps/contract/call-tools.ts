@@ -55,7 +55,7 @@ export interface Refusal {
 
 /** The circuit breaker: whether an integration may be called now. */
 export interface Circuits {
-  enter(key: CircuitKey): Promise<Pass | Refusal>
+  enter(key: CircuitKey, isBegun: boolean): Promise<Pass | Refusal>
   /** Whether a call would be admitted now, without taking a slot. */
   admits(key: CircuitKey): boolean
 }

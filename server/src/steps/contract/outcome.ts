@@ -10,10 +10,12 @@ export type Reason =
   | 'step_condition'
   | 'outside_schedule'
   | 'throttled'
+  | 'capped'
   | 'merged_into_digest'
   | 'first_of_digest'
   | 'exited'
   | 'nothing_to_wait_for'
+  | 'goal_met'
   | 'canceled_by_user'
   | 'previous_step_failed'
   | 'subscriber_gone'
@@ -30,6 +32,8 @@ export type Reason =
   | 'over_limit'
   | 'content_failed'
   | 'layout_not_found'
+  | 'workflow_unavailable'
+  | 'too_deep'
   // Something outside refused or failed.
   | 'filter_failed'
   | 'bridge_failed'
@@ -75,6 +79,8 @@ const lines = {
   schedule_extended: ['Step was extended to the next available time in the subscriber schedule', 'Pending'],
   schedule_exhausted: ['Step was executed due to maximum number of subscriber schedule extensions reached', 'Success'],
   outside_schedule: ["The step was skipped as it fell outside the subscriber's schedule", 'Success'],
+  held: ['The step is held until the schedule of the subscriber opens', 'Pending'],
+  capped: ['The subscriber has had as many messages as a cap allows', 'Success'],
   condition_skipped_wait: ['Step was skipped based on steps conditions', 'Success'],
   condition_failed: ['Step was skipped based on steps conditions', 'Failed'],
   filter_failed: ['Processing step filter failed', 'Failed'],
@@ -142,6 +148,12 @@ const lines = {
   event_condition_failed: ['A condition on an event could not be evaluated', 'Warning'],
   nothing_awaited: ['There is no message that the step could wait for', 'Success'],
   wait_invalid: ['Invalid wait configuration', 'Failed'],
+  workflow_started: ['The other workflow was triggered', 'Success'],
+  workflow_not_started: ['The other workflow could not be triggered', 'Failed'],
+  subscriber_updated: ['The subscriber was updated', 'Success'],
+  goal_met: ['A goal of the workflow was met, which ended the run', 'Success'],
+  goal_invalid: ['A goal cannot be met: its key is empty or too long', 'Warning'],
+  goal_condition_failed: ['The condition of a goal could not be evaluated', 'Warning'],
   arm_taken: ['The run goes on in an arm of the branch', 'Success'],
   arm_failed: ['The condition of an arm could not be evaluated', 'Failed'],
   exited: ['The step ended the run', 'Success'],

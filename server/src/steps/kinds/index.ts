@@ -12,7 +12,9 @@ import { httpRequest } from './http-request.ts'
 import { inApp } from './in-app.ts'
 import { push } from './push.ts'
 import { sms } from './sms.ts'
+import { startWorkflow } from './start-workflow.ts'
 import { throttle } from './throttle.ts'
+import { updateSubscriber } from './update-subscriber.ts'
 import { waitForEvent } from './wait-for-event.ts'
 
 export const stepKinds: Record<StepType, StepKind> = {
@@ -29,4 +31,6 @@ export const stepKinds: Record<StepType, StepKind> = {
   branch,
   exit,
   wait_for_event: waitForEvent,
+  start_workflow: startWorkflow,
+  update_subscriber: updateSubscriber,
 }
