@@ -34,6 +34,7 @@ import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
 import { HeldWork } from './runs/held-work.ts'
 import { lookAtMessages, matchEvents, type NewEvent, type PostedEvent, PostedEvents } from './runs/posted-events.ts'
+import { type Answered, type AnswerRequest, answer, cancelQuestion, type QuestionKey } from './runs/questions.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -86,7 +87,7 @@ export class Engine {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
       surroundings
     const { tracing, meter } = surroundings
-    const memory = new Memory({ db: lookups, secrets, changes })
+    const memory = new Memory({ db: lookups, secrets, changes, publicUrl: surroundings.publicUrl })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets }
@@ -158,6 +159,16 @@ export class Engine {
   /** Cancels the runs under way that have this key. */
   cancelByKey(place: KeyPlace): Promise<CanceledByKey> {
     return cancelByKey(this.#parts, place)
+  }
+
+  /** Answers a question. Resolves once that is committed. */
+  answer(request: AnswerRequest): Promise<Answered> {
+    return answer(this.#parts, request)
+  }
+
+  /** Cancels the run that asks a question. */
+  cancelQuestion(key: QuestionKey): Promise<void> {
+    return cancelQuestion(this.#parts, key)
   }
 
   /** Ends the delay or digest in which a run waits. @returns the step that waited, if any did */

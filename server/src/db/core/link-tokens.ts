@@ -68,3 +68,34 @@ export function readLink(
     category: head.toString('utf8', headBytes) || null,
   }
 }
+
+/** Where somebody answers a question. It holds as long as the question is kept. */
+export interface AnswerLink {
+  environmentId: string
+  questionId: string
+  /** The internal id; its row may be gone. */
+  subscriberRowId: string
+}
+
+const answerSalt = 'answer link'
+const answerBytes = 3 * idBytes
+
+export function makeAnswerLink(secrets: Pick<Secrets, 'signBriefly'>, link: AnswerLink): string {
+  const ids = [link.environmentId, link.questionId, link.subscriberRowId]
+  const head = Buffer.concat(ids.map((id) => Buffer.from(id, 'hex')))
+  return Buffer.concat([head, secrets.signBriefly(head, answerSalt)]).toString('base64url')
+}
+
+/** Undefined unless we made it. */
+export function readAnswerLink(
+  secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
+  token: string,
+): AnswerLink | undefined {
+  if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.length !== answerBytes + secrets.briefBytes || bytes.toString('base64url') !== token) return undefined
+  const head = bytes.subarray(0, answerBytes)
+  if (!secrets.verifyBriefly(head, bytes.subarray(answerBytes), answerSalt)) return undefined
+  const id = (place: number) => head.toString('hex', place * idBytes, (place + 1) * idBytes)
+  return { environmentId: id(0), questionId: id(1), subscriberRowId: id(2) }
+}

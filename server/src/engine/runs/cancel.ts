@@ -11,6 +11,7 @@ import { cancelWaits, inherit, isCanceledDigest, type Outline, type OutlinedJob 
 import { lockRuns } from './load.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
+import { cancelQuestions } from './question-rows.ts'
 import type { JobState, RunState } from './run.ts'
 import { type EngineParts, startHeld, startRuns } from './start-runs.ts'
 import { storePassedOver, storeRuns } from './store.ts'
@@ -228,6 +229,13 @@ async function cancelFound(
     ...{ position, status, reason, details },
   }))
   await transaction.run(saveCanceled, [environmentId, JSON.stringify(rows), now])
+  const asking = canceled.filter(({ job, was }) => job.type === 'ask' && was === 'delayed')
+  if (asking.length > 0)
+    await cancelQuestions(
+      transaction,
+      asking.map(({ run }) => ({ environmentId, id: run.id })),
+      now,
+    )
   const digests = canceled.filter(isCanceledDigest).map(({ run, job, dueAt }) => ({
     ...{ runId: run.id, group: job.group },
     dueAt: dueAt ?? now,

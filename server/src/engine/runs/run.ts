@@ -1,17 +1,21 @@
 // A run is a state machine: it advances through its steps until one has to wait or to call the outside, or none is left.
 // Nothing here does I/O. What a step needs from the database it yields as a `Need`, so that many runs can share one statement.
 
-import type { RunTopic, StoredDetail } from '../../db/core/tables.ts'
+import type { CopyOf, RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
+import type { Translator } from '../../render/translations.ts'
 import type { ControlValues, Heard, StepKind, StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import type { Awaited, HeardEvent, Progress } from '../../steps/contract/need.ts'
 import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
+import type { AskChannel, AskedPerson, Asking, CopyState, GivenAnswer } from '../../steps/contract/question.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
+import { keptIn } from '../../steps/kinds/ask.ts'
+import { copyContent, copyStep } from '../../steps/kinds/ask-copies.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { isCritical, type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
@@ -40,6 +44,8 @@ export interface JobState extends JobFacts {
   storedDetails: number
   output: Record<string, unknown> | null
   mergedInto: string | null
+  /** Set for a copy of a question. */
+  asked: CopyOf | null
   dueAt: Date | null
   isChanged: boolean
   /** Not stored yet. */
@@ -55,6 +61,10 @@ export interface RunState extends RunFacts {
   jobs: JobState[]
   createdAt: Date
   isNew: boolean
+  /** Who is asked in copies of its questions, by subscriber id, as far as they are needed. */
+  people: Map<string, AskedPerson>
+  /** For its texts in another language. */
+  translatorFor(locale: string | null): Promise<Translator>
   /** Traces of the triggers that a digest collected. */
   digestedTraces?: string[]
   /** What has to be written beside the run itself. */
@@ -73,6 +83,8 @@ export interface Effects {
   unlistens: number[]
   /** Posted events that have ended a wait. */
   heard: string[]
+  /** What has become of questions. */
+  asking: Array<Asking & { job: JobState }>
 }
 
 export const noEffects = (): Effects => ({
@@ -83,6 +95,7 @@ export const noEffects = (): Effects => ({
   listens: [],
   unlistens: [],
   heard: [],
+  asking: [],
 })
 
 /** After this many, the step runs whatever the schedule says. */
@@ -98,7 +111,7 @@ export function* advance(run: RunState, now: Date): Progress<void> {
       break
     }
     noteBegin(run, job, now)
-    if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
+    if (!(yield* applied(run, job, yield* guarded(() => begin(run, job, now), job), now))) return
   }
   end(run)
 }
@@ -137,8 +150,8 @@ function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
 export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<void> => endWait(run, job, now, true)
 
 function* endWait(run: RunState, job: JobState, now: Date, isEarly: boolean): Progress<void> {
-  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job), now))
-    yield* advance(run, now)
+  const outcome = yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job)
+  yield* conclude(run, job, outcome, now)
 }
 
 /** Something has happened that the step may wait for: an event, or something to messages of earlier steps. */
@@ -174,7 +187,7 @@ export function* wakeUp(run: RunState, job: JobState, now: Date): Progress<void>
 
 /** The step's call is over. */
 export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
-  if (apply(run, job, outcome, now)) yield* advance(run, now)
+  yield* conclude(run, job, outcome, now)
 }
 
 /**
@@ -190,7 +203,7 @@ export function* goOnPast(
 ): Progress<void> {
   if (outcome) openGate(job, judgement, now)
   const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
-  if (apply(run, job, next, now)) yield* advance(run, now)
+  yield* conclude(run, job, next, now)
 }
 
 /** The user's code has decided what the step does; the rest is as if the workflow said so. */
@@ -200,6 +213,131 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
   const outcome = yield* guarded(() => kind.begin?.(of) ?? { ...done, output: outputs }, job)
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
+
+/** The question has an answer. */
+export function* answerQuestion(run: RunState, job: JobState, given: GivenAnswer, now: Date): Progress<void> {
+  const kind = kindOf(job)
+  if (job.status !== 'delayed' || !kind.answer) return
+  yield* conclude(run, job, kind.answer(stepRunOf(run, job, now), given), now)
+}
+
+/** The run goes on with the outcome of a step, if that lets it. */
+function* conclude(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  if (job.asked) yield* concludeCopy(run, job, outcome, now)
+  else if (yield* applied(run, job, outcome, now)) yield* advance(run, now)
+}
+
+/** Applies the outcome, and begins the copies of a question. @returns whether the run goes on now */
+function* applied(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<boolean> {
+  for (let next: StepOutcome | undefined = outcome; next; next = yield* look(run, job, now)) {
+    if (apply(run, job, next, now)) return true
+    if (job.status !== 'delayed' || !kindOf(job).look) return false
+    for (const copy of copyJobs(run, job).filter(({ status }) => status === 'pending')) {
+      noteBegin(viewOf(run, copy), copy, now)
+      apply(run, copy, yield* guarded(() => begin(run, copy, now), copy), now)
+    }
+  }
+  return false
+}
+
+/** What the step does about the copies of its question as they are now. */
+function* look(run: RunState, job: JobState, now: Date): Progress<StepOutcome | undefined> {
+  const kind = kindOf(job)
+  try {
+    return kind.look && (yield* kind.look(stepRunOf(run, job, now)))
+  } catch (error) {
+    if (error instanceof RenderError) return contentFailed(error, true)
+    throw new StepFault(job, error)
+  }
+}
+
+/** A copy has an outcome: its question may go on to the next level, or end. Other steps are not concerned. */
+function* concludeCopy(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  apply(run, job, outcome, now)
+  const of = run.jobs.find(({ position }) => position === job.asked?.of)
+  if (of?.status === 'delayed') {
+    const next = yield* look(run, of, now)
+    if (next && (yield* applied(run, of, next, now))) yield* advance(run, now)
+    return
+  }
+  if (of) closeCopies(run, of, now)
+  end(run)
+}
+
+/** The copies of a question, in their order. */
+const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
+  run.jobs.filter(({ asked }) => asked?.of === position)
+
+/** Their positions are beyond those of all steps. */
+const firstCopy = 1_000
+
+/** Notes what is asked, and makes the copies. */
+function ask(run: RunState, job: JobState, asking: Asking, now: Date): void {
+  run.effects.asking.push({ ...asking, job })
+  let position = Math.max(firstCopy - 1, ...run.jobs.map((each) => each.position))
+  const jobs = asking.copies.map(({ person, channel, level, round, reminder }) => {
+    const { subscriber_id: subscriberId } = person.subscriber
+    run.people.set(subscriberId, person)
+    position += 1
+    const made = newJob(copyStep(job.step, channel), position, { now, newId: run.newId })
+    return { ...made, asked: { of: job.position, subscriberId, level, round, reminder } }
+  })
+  run.jobs.splice(run.jobs.indexOf(job) + copyJobs(run, job).length + 1, 0, ...jobs)
+}
+
+/** Copies of a closed question that are not on their way are not sent any more. */
+function closeCopies(run: RunState, job: JobState, now: Date): void {
+  for (const copy of copyJobs(run, job)) {
+    if (copy.status !== 'queued') continue
+    note(copy, detail('question_over'), now)
+    Object.assign(copy, { status: 'canceled', reason: 'question_closed', dueAt: null })
+    run.effects.unlistens.push(copy.position)
+    run.effects.calls = run.effects.calls.filter((position) => position !== copy.position)
+  }
+}
+
+const copyStates: Partial<Record<JobStatus, CopyState['state']>> = {
+  completed: 'sent',
+  failed: 'failed',
+  canceled: 'held',
+  skipped: 'held',
+}
+
+const copiesOf = (run: RunState, job: JobState): CopyState[] =>
+  copyJobs(run, job).flatMap(({ asked, type, status }) =>
+    asked ? [{ ...asked, channel: type, state: copyStates[status] ?? 'underway' }] : [],
+  )
+
+/** The run as a copy sees it: for the person who is asked. */
+export function viewOf(run: RunState, { asked }: JobState): RunState {
+  const person = asked && run.people.get(asked.subscriberId)
+  if (!person) return run
+  // What a trigger says about addresses and files is about its own recipient.
+  const { phone: _phone, attachments: _attachments, ...payload } = run.event.payload
+  return { ...run, ...person, topics: null, event: { ...run.event, payload, overrides: {} } }
+}
+
+function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
+  const { asked } = job
+  const of = run.jobs.find(({ position }) => position === asked?.of)
+  const person = asked && run.people.get(asked.subscriberId)
+  const view = viewOf(run, job)
+  if (!of || !person) return { now, run: view, step: job.step, values: {}, job }
+  const { questionId } = keptIn({ job: of })
+  const { values, question } = copyContent(stepRunOf(run, of, now), person, questionId, job.type as AskChannel)
+  return { now, run: { ...view, question }, step: job.step, values, job }
+}
+
+/** What clients read of the question in an in-app copy. */
+function questionIn(run: RunState, { asked, type }: JobState): { data?: Record<string, unknown> } {
+  const of = asked && run.jobs.find(({ position }) => position === asked.of)
+  if (!of || type !== 'in_app') return {}
+  return { data: { question: { id: keptIn({ job: of }).questionId, state: 'open', answer: null, answeredBy: null } } }
+}
+
+/** Whose message it is. */
+export const recipientIn = (run: RunState, { asked }: JobState): RunState['subscriber'] =>
+  (asked && run.people.get(asked.subscriberId)?.subscriber) ?? run.subscriber
 
 const done: StepOutcome = { kind: 'done', details: [] }
 
@@ -219,7 +357,8 @@ export const isEnded = ({ status }: Pick<JobState, 'status'>): boolean => ended.
 function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> {
   const kind = kindOf(job)
   const of = stepRunOf(run, job, now)
-  const heldBack = outsideSchedule(run, kind, now) ?? filtered(run, kind)
+  const view = viewOf(run, job)
+  const heldBack = outsideSchedule(view, kind, now) ?? filtered(view, kind)
   if (heldBack) return heldBack
   // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
@@ -357,7 +496,8 @@ const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery 
 /** @returns whether the run goes on now */
 function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
   for (const line of outcome.details) note(job, line, now)
-  if (job.status === 'delayed' && kindOf(job).hear) run.effects.unlistens.push(job.position)
+  const isOver = job.status === 'delayed' && outcome.kind !== 'wait'
+  if (isOver && endsByOthers(kindOf(job))) run.effects.unlistens.push(job.position)
   job.isChanged = true
   job.dueAt = null
   if (outcome.kind === 'call') {
@@ -368,7 +508,8 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
-  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message })
+  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
+  if (outcome.asking) ask(run, job, outcome.asking, now)
   switch (outcome.kind) {
     case 'done':
       job.status = 'completed'
@@ -385,7 +526,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       job.status = 'failed'
       job.reason = outcome.reason
       job.error = outcome.error
-      if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)
+      if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)
       break
     case 'stop':
       job.digest = outcome.digest ?? job.digest
@@ -419,12 +560,19 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       wait(run, job, outcome.at)
       return false
   }
+  if (job.asked) return false
+  if (outcome.asking) closeCopies(run, job, now)
   run.results[job.step.stepId] = resultOf(job)
   return true
 }
 
+/** Its wait can end before its time. */
+const endsByOthers = ({ hear: hears, answer: takesAnswers }: StepKind) => Boolean(hears ?? takesAnswers)
+
 function wait(run: RunState, job: JobState, dueAt: Date): void {
   job.dueAt = dueAt
+  // A step has one timer.
+  run.effects.timers = run.effects.timers.filter(({ position }) => position !== job.position)
   run.effects.timers.push({ position: job.position, dueAt })
 }
 
@@ -470,6 +618,7 @@ export const newJob = (
   output: null,
   digest: null,
   mergedInto: null,
+  asked: null,
   scheduleExtensions: 0,
   attempts: 0,
   delivery: null,
@@ -520,6 +669,7 @@ export const failedUnexpectedly = (stops: boolean): StepOutcome => ({
 /** Fails the step of a fault, and ends the run. */
 export function endByFault(run: RunState, { job }: StepFault, now: Date): void {
   apply(run, job, failedUnexpectedly(true), now)
+  if (kindOf(job).look) closeCopies(run, job, now)
   end(run)
 }
 
@@ -567,6 +717,8 @@ export function resultOf(job: JobState): Record<string, unknown> {
 
 export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
   const { step } = job
+  if (job.asked) return copyRunOf(run, job, now)
+  if (kindOf(job).look) return { now, run, step, values: normalValues(step), job, copies: copiesOf(run, job) }
   const gate = gateOf(job)
   if (!gate) return { now, run, step, values: normalValues(step), job }
   // The step does not know about filters: it sees only its own delivery state.

@@ -10,8 +10,11 @@ import { consentOf } from '../../db/queries/consent.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
+import { hasLiquid } from '../../render/liquid.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
+import { allSteps } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
+import { peopleIn } from '../core/rota.ts'
 import type { RecipientRow } from '../runs/compose.ts'
 import { topicKeysOf } from '../runs/members.ts'
 import { limits, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
@@ -49,6 +52,8 @@ export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
+  /** Whom chains of questions name. */
+  #asked: string[] = []
 
   constructor(tx: Tx, environmentId: string, scenario: Scenario) {
     this.#tx = tx
@@ -68,12 +73,18 @@ export class Reading {
     const versions: WorkflowVersion[] = []
     for (const each of new Set(wanted)) versions.push(await this.version(current, each))
     const workflows = [workflow, ...others, ...versions]
-    const topics = await this.#topics(workflows)
+    const chains = chainsIn(workflows)
+    const topics = await this.#topics(workflows, chains.topicKeys)
+    const rotas = await this.#rotas(chains.rotaIds)
+    for (const { shifts } of rotas) chains.subscriberIds.push(...peopleIn(shifts))
+    if (chains.subscriberIds.some(hasLiquid))
+      chains.subscriberIds.push(...triggers.flatMap(({ payload }) => textsDeepIn(payload)))
+    this.#asked = chains.subscriberIds
     const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
     const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
-      ...{ workflow, versions, others, topics, layouts },
+      ...{ workflow, versions, others, topics, rotas, layouts },
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
@@ -140,11 +151,17 @@ export class Reading {
     return { ...(row.definition as unknown as WorkflowVersion), preferences, user_preferences, critical }
   }
 
-  async #topics(workflows: WorkflowVersion[]): Promise<Snapshot['topics']> {
+  #rotas(ids: string[]): Promise<Snapshot['rotas']> {
+    return this.#all<Snapshot['rotas'][number]>(sql`
+      SELECT rota_id, timezone, shifts FROM rotas
+      WHERE environment_id = ${this.#environmentId} AND rota_id = ANY (${ids}::text[])`)
+  }
+
+  async #topics(workflows: WorkflowVersion[], asked: string[]): Promise<Snapshot['topics']> {
     const invented = new Set(this.#scenario.topics.map(({ topicKey }) => topicKey))
-    const keys = this.#requests()
-      .flatMap(({ recipients }) => topicKeysOf(recipients ?? []))
-      .filter((key) => !invented.has(key))
+    const keys = [...this.#requests().flatMap(({ recipients }) => topicKeysOf(recipients ?? [])), ...asked].filter(
+      (key) => !invented.has(key),
+    )
     if (keys.length === 0) return []
     // One more than can be played tells that there are too many.
     return this.#all<Snapshot['topics'][number]>(sql`
@@ -264,6 +281,7 @@ export class Reading {
   #people(): string[] {
     const { inputs, subscribers, topics } = this.#scenario
     return [
+      ...this.#asked,
       ...subscribers.map(({ subscriberId }) => subscriberId),
       ...topics.flatMap(({ subscriberIds }) => subscriberIds),
       ...inputs.flatMap((input) => ('subscriberId' in input ? (input.subscriberId ?? []) : [])),
@@ -272,6 +290,24 @@ export class Reading {
         ...(actor ? [actor.subscriberId] : []),
       ]),
     ]
+  }
+}
+
+/** What the chains of these workflows name. */
+function chainsIn(workflows: WorkflowVersion[]): Record<'topicKeys' | 'rotaIds' | 'subscriberIds', string[]> {
+  const levels = workflows.flatMap(({ steps }) =>
+    allSteps(steps).flatMap(({ type, controlValues }) =>
+      type === 'ask' && Array.isArray(controlValues?.chain)
+        ? (controlValues.chain as Array<Record<string, unknown>>)
+        : [],
+    ),
+  )
+  const named = (name: string) =>
+    levels.flatMap((level) => [level?.[name]].flat().filter((each): each is string => typeof each === 'string'))
+  return {
+    topicKeys: named('topicKey'),
+    rotaIds: named('rota'),
+    subscriberIds: [...named('subscriberId'), ...named('subscriberIds')],
   }
 }
 

@@ -3,6 +3,9 @@ import type {
   Answer,
   CloseDigest,
   FindEvents,
+  FindOnDuty,
+  FindPeople,
+  FindTopicMembers,
   Group,
   HeardEvent,
   JoinDigest,
@@ -118,7 +121,7 @@ export class Windows {
     return [...ids].flatMap((id) => this.#record.windowOf(id) ?? []).filter(({ kind }) => kind === 'digest')
   }
 
-  answer(run: RunState, need: Need): Answer {
+  answer(run: RunState, need: Exclude<Need, FindPeople | FindTopicMembers | FindOnDuty>): Answer {
     switch (need.need) {
       case 'join digest':
         return this.#join(run, need)

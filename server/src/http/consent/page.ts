@@ -19,7 +19,7 @@ interface Shown {
   language: ConsentLanguage
 }
 
-const usualColor = '#1f4fd8'
+export const usualColor = '#1f4fd8'
 
 export function unsubscribePage({ state, brand, language }: Shown): string {
   const texts = consentTexts[language]
@@ -48,7 +48,8 @@ ${brand.postalAddress === null ? '' : `<address>${escapeUTF8(brand.postalAddress
 export const messagePage = (words: string, language: ConsentLanguage): string =>
   whole({ title: words, content: `<h1>${escapeUTF8(words)}</h1>`, language, color: usualColor })
 
-function whole({
+/** A page with this content. */
+export function whole({
   title,
   content,
   language,
@@ -73,6 +74,10 @@ main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
 img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
+.text { white-space: pre-line; overflow-wrap: anywhere }
+form.answers { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 16px }
+form.answers label { flex-basis: 100%; font-weight: 600 }
+textarea { flex-basis: 100%; box-sizing: border-box; width: 100%; min-height: 88px; padding: 8px; font: inherit; border: 1px solid #767676; border-radius: 6px }
 button.quiet { background: #fff; color: #1c1c1c; border-color: #767676 }
 button:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
 address { margin-top: 24px; font-size: 14px; font-style: normal; color: #595959; white-space: pre-line }

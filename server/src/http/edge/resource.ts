@@ -56,7 +56,17 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   queue: WorkerUtils
   engine: Pick<
     Engine,
-    'trigger' | 'post' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'erase' | 'clocks'
+    | 'trigger'
+    | 'post'
+    | 'answer'
+    | 'cancelQuestion'
+    | 'cancel'
+    | 'cancelByKey'
+    | 'endWait'
+    | 'redrive'
+    | 'report'
+    | 'erase'
+    | 'clocks'
   >
   /** For calls to other services. */
   http: HttpClient

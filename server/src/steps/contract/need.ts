@@ -1,6 +1,7 @@
 // What a step needs from the database before it can decide, as a value: the engine answers the needs of many runs with one
 // statement.
 import { sha256 } from '../../db/core/secrets.ts'
+import type { AskedPerson } from './question.ts'
 import type { StepRun } from './step-run.ts'
 
 /** Digests and throttles group by workflow step, subscriber and value. */
@@ -168,8 +169,54 @@ export interface FoundMessages {
   messages: MessageFacts[]
 }
 
-export type Need = JoinDigest | CloseDigest | PassThrottle | FindEvents | FindMessages
-export type Answer = DigestPlace | CollectedEvents | StillOpen | ThrottlePass | FoundEvents | FoundMessages
+/** Asks for subscribers who are to be asked, as they are now. Unknown ones are not made. */
+export interface FindPeople {
+  need: 'find people'
+  environmentId: string
+  subscriberIds: string[]
+}
+export interface FoundPeople {
+  people: AskedPerson[]
+}
+
+/** Asks for the members of a topic, oldest subscription first. */
+export interface FindTopicMembers {
+  need: 'find topic members'
+  environmentId: string
+  topicKey: string
+  contextKeys: string[]
+  most: number
+}
+/** Asks who is on duty. */
+export interface FindOnDuty {
+  need: 'find on duty'
+  environmentId: string
+  rotaId: string
+  at: Date
+}
+export interface FoundIds {
+  /** Undefined if there is no such topic or rota. */
+  subscriberIds: string[] | undefined
+}
+
+export type Need =
+  | JoinDigest
+  | CloseDigest
+  | PassThrottle
+  | FindEvents
+  | FindMessages
+  | FindPeople
+  | FindTopicMembers
+  | FindOnDuty
+export type Answer =
+  | DigestPlace
+  | CollectedEvents
+  | StillOpen
+  | ThrottlePass
+  | FoundEvents
+  | FoundMessages
+  | FoundPeople
+  | FoundIds
 
 /** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>
