@@ -15,13 +15,14 @@ const shares = {
   computed: 4,
   branched: 8,
   awaited: 5,
+  questioned: 5,
   coded: 6,
   sandboxed: 5,
 }
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
 /** Workflows whose waits can be cancelled. */
-const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested', 'branched', 'awaited'])
+const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested', 'branched', 'awaited', 'questioned'])
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 

@@ -14106,7 +14106,7 @@ export interface Operations {
     path: {
       token: string
     }
-    body: unknown
+    body: FormData
     answer: {
       state: 'answered'
       answer: string

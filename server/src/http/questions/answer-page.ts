@@ -121,7 +121,7 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
           tags,
           summary: 'Answer a question',
           description: 'A form, or JSON with `answer` and, if the question asks for it, `text`. Done when answered.',
-          consumes: ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'],
+          consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
           params: Params,
           body: Type.Unsafe<Record<string, unknown> | undefined>({}),
           response: {
@@ -142,11 +142,7 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
           ...{ environmentId: link.environmentId, questionId: link.questionId, ...given, by },
         })
         if (wantsJson(request)) return reply.send(await answering)
-        const refusal = await answering.then(
-          () => undefined,
-          (error: unknown) => error,
-        )
-        if (refusal !== undefined && !(refusal instanceof RequestError)) throw refusal
+        const refusal = await refusalOf(answering)
         // People see the question as it is now, and what to do.
         const now = await find(request)
         if (!refusal) return show(request, reply, now, { isDone: true })
@@ -162,3 +158,13 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
 /** A page only for whoever asks for one; a browser always does. */
 const wantsJson = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('application/json') === true && !headers.accept.includes('text/html')
+
+async function refusalOf(work: Promise<unknown>): Promise<RequestError | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (error instanceof RequestError) return error
+    throw error
+  }
+}
