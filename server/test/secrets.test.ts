@@ -122,6 +122,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     '/v1/notifications/{notificationId} 404',
     '/v2/events/{id} 404',
     '/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId} 404',
+    '/v2/questions/{id} 404',
     '/v2/subscribers/{subscriberId}/notifications/count 400',
   ])
   // Even admins find no credentials in deliveries.
