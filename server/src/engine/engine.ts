@@ -27,6 +27,7 @@ import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
+import { changeChats } from './runs/chat-changes.ts'
 import { type CanceledByKey, cancelByKey, type KeyPlace } from './runs/cancel-by-key.ts'
 import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
@@ -231,6 +232,11 @@ export class Engine {
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
+      change_chats: (payload) =>
+        changeChats(
+          { ...this.#parts, delivery: this.#delivery },
+          payload as { environmentId: string; notificationId: string },
+        ),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {

@@ -99,3 +99,37 @@ export function readAnswerLink(
   const id = (place: number) => head.toString('hex', place * idBytes, (place + 1) * idBytes)
   return { environmentId: id(0), questionId: id(1), subscriberRowId: id(2) }
 }
+
+/** What a button of a question carries: short, because some vendors take 64 bytes. The environment is in the vendor's request. */
+const buttonSalt = 'answer button'
+const buttonBytes = 2 * idBytes
+
+const buttonHead = (questionId: string, subscriberRowId: string) =>
+  Buffer.concat([questionId, subscriberRowId].map((id) => Buffer.from(id, 'hex')))
+const signedButton = (environmentId: string, head: Buffer) => Buffer.concat([Buffer.from(environmentId, 'hex'), head])
+
+export function makeButton(
+  secrets: Pick<Secrets, 'signBriefly'>,
+  { environmentId, questionId, subscriberRowId }: AnswerLink,
+  place: number,
+): string {
+  const head = buttonHead(questionId, subscriberRowId)
+  const signature = secrets.signBriefly(signedButton(environmentId, head), buttonSalt)
+  return `${Buffer.concat([head, signature]).toString('base64url')}.${place}`
+}
+
+/** Undefined unless we made it for this environment. */
+export function readButton(
+  secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
+  environmentId: string,
+  value: string,
+): { link: AnswerLink; place: number } | undefined {
+  const [, token = '', place = ''] = /^([\w-]{1,100})\.(\d)$/.exec(value) ?? []
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.length !== buttonBytes + secrets.briefBytes || bytes.toString('base64url') !== token) return undefined
+  const head = bytes.subarray(0, buttonBytes)
+  if (!secrets.verifyBriefly(signedButton(environmentId, head), bytes.subarray(buttonBytes), buttonSalt))
+    return undefined
+  const id = (at: number) => head.toString('hex', at * idBytes, (at + 1) * idBytes)
+  return { link: { environmentId, questionId: id(0), subscriberRowId: id(1) }, place: Number(place) }
+}

@@ -6,6 +6,7 @@ import { rowsGiven, statement, type Transaction } from '../../db/core/transactio
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Asking, QuestionRecord } from '../../steps/contract/question.ts'
+import { tellChats } from './chat-changes.ts'
 import { closedCopy, type Decision } from './question-copies.ts'
 import type { JobState, RunState } from './run.ts'
 
@@ -117,6 +118,10 @@ interface Changed {
 /** What has become of the questions of these runs. */
 export async function storeQuestions(transaction: Transaction, runs: RunState[], now: Date): Promise<void> {
   const changes = runs.flatMap(changesIn)
+  await tellChats(
+    transaction,
+    runs.filter(hasLateChat).map((run) => ({ environmentId: run.environment.id, id: run.id })),
+  )
   if (changes.length === 0) return
   const added = changes.filter(({ question }) => question.texts)
   if (added.length > 0) await transaction.run(addQuestions, [storableJson(added.map(newRow)), now])
@@ -152,6 +157,10 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
     })),
     now,
   )
+  await tellChats(
+    transaction,
+    closings.map(({ run }) => ({ environmentId: run.environment.id, id: run.id })),
+  )
   const told = changes.flatMap(({ run, job, question, told: types }) =>
     types
       .filter((type) => run.environment.webhooks.has(type))
@@ -159,6 +168,18 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
   )
   await tellAll(transaction, told, now)
 }
+
+/** A message in a chat went out while its question was being closed. */
+const hasLateChat = ({ jobs, isNew }: RunState): boolean =>
+  !isNew &&
+  jobs.some(
+    ({ asked, type, isChanged, status }) =>
+      asked !== null &&
+      type === 'chat' &&
+      isChanged &&
+      status === 'completed' &&
+      jobs.some((job) => job.position === asked.of && job.status !== 'delayed'),
+  )
 
 /** One for each question: what happened to it together, as it is in the end. */
 function changesIn(run: RunState): Changed[] {
@@ -219,6 +240,10 @@ export async function cancelQuestions(
       ...{ state: 'canceled' as const, answer: null, answeredBy: null, label: null },
     })),
     now,
+  )
+  await tellChats(
+    transaction,
+    rows.map((row) => ({ environmentId: row.environment_id, id: row.notification_id })),
   )
   const type: EventType = 'question.canceled'
   await tellAll(

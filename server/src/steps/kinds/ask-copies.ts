@@ -35,10 +35,19 @@ export const copyStep = (step: WorkflowStep, channel: string): WorkflowStep => (
   ...{ _id: step._id, stepId: step.stepId, name: step.name, type: channel, controlValues: null },
 })
 
+/** What the templates of a copy read. */
+export interface CopyVariables extends Record<string, unknown> {
+  id: string
+  text: string
+  details: string | null
+  answers: Array<{ id: string; label: string; url: string }>
+  /** Whether an answer needs a text beside it. */
+  needsText: boolean
+}
+
 interface CopyContent {
   values: ControlValues
-  /** What the templates of these values read. */
-  question: Record<string, unknown>
+  question: CopyVariables
 }
 
 /** @param of the step that asks */
@@ -51,6 +60,7 @@ export function copyContent(of: StepRun, person: AskedPerson, questionId: string
     values: valuesOf(channel, texts),
     question: {
       ...{ id: questionId, text: texts.question, details: texts.details, subject, url, answers },
+      needsText: texts.freeText?.required === true,
       ...{ first: answers[0]?.label, second: answers[1]?.label, words: { answer: words.answer, open: words.open } },
     },
   }
