@@ -3,7 +3,7 @@ import { wholeLog } from '../../server/src/db/core/step-log.ts'
 import type { LogEntry, StoredDetail } from '../../server/src/db/core/tables.ts'
 import { type Answer, ask, type Ledger } from './client.ts'
 import type { Database } from './database.ts'
-import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
+import { capLimit, type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
 import type { Asked, Provider } from './provider.ts'
 import { type Reports, reported } from './reports.ts'
 import { armOf, isOdd, markOf, stepsOf } from './workflows.ts'
@@ -88,6 +88,11 @@ const uncertain = new Set(['timeout', 'connection_lost', 'cut_off', 'unreadable_
 /** Message types that leave the service. */
 const outgoing = new Set(['email', 'sms', 'chat', 'push', 'http_request'])
 
+/** Of steps that are rightly not sent. */
+const heldReasons = new Set([
+  ...['merged_into_digest', 'throttled', 'canceled_by_user', 'exited', 'capped', 'goal_met'],
+])
+
 export async function account(books: Books): Promise<Account> {
   const auditor = new Auditor(books, await readRuns(books))
   auditor.check()
@@ -107,6 +112,7 @@ class Auditor {
   /** By person and key: the events expected in digests, and those found. */
   readonly #collected = new Map<string, { due: string[]; found: string[] }>()
   readonly #passed = new Map<string, { runs: number; passed: number }>()
+  readonly #capped = new Map<string, { runs: number; passed: number }>()
   readonly #sandboxed = new Set<string>()
   /** Marks of requests that the provider may have got. */
   readonly #expected = new Set<string>()
@@ -150,7 +156,12 @@ class Auditor {
             'duplicated',
             `${trigger.transactionId} has ${runs.length} runs for ${who}: ${runs.map(({ id }) => id).join(', ')}`,
           )
-        for (const run of runs) this.#checkRun(trigger, run)
+        for (const run of runs) {
+          this.#checkRun(trigger, run)
+          if (trigger.workflow !== 'starting') continue
+          unexpected.delete(`${run.id}:start ${who}`)
+          this.#checkStarted(trigger, run)
+        }
       }
     }
     for (const key of unexpected.keys()) this.#find('duplicated', `unexpected run: ${key}`)
@@ -158,6 +169,7 @@ class Auditor {
     this.#checkCancels()
     this.#checkDigests()
     this.#checkThrottles()
+    this.#checkCaps()
     for (const mark of this.#books.provider.asked.keys())
       if (!this.#expected.has(mark))
         this.#find('duplicated', `the provider got ${mark || 'a request'}, which no step accounts for`)
@@ -201,7 +213,9 @@ class Auditor {
     const type = trigger.workflow === 'sandboxed' ? 'email to the sandbox' : labelOf(trigger, job)
     const where = `${job.step_id} of ${run.id} (${trigger.transactionId}, ${run.subscriber_id})`
     tally.due += 1
-    const isHeld = ['merged_into_digest', 'throttled', 'canceled_by_user', 'exited'].includes(job.reason ?? '')
+    const isHeld = heldReasons.has(job.reason ?? '')
+    if (trigger.workflow === 'capped') this.#noteCapped(run, job)
+    if (trigger.workflow === 'reached' && job.step_id === 'note') this.#checkGoal(trigger, job, where)
     if (trigger.workflow === 'branched' && job.step_id === 'note') this.#checkExit(trigger, job, where)
     const messages = run.messages.filter(({ step_id }) => step_id === job.step_id)
     if (job.type === 'digest') this.#noteDigest(trigger, run, job)
@@ -232,6 +246,45 @@ class Auditor {
         `run ${where} has ${copies.length} copies of its question and ${sent.length} messages`,
         'ask',
       )
+  }
+
+  /** What a step starts happens once. */
+  #checkStarted({ n, transactionId }: Trigger, { id, subscriber_id: who }: Run): void {
+    const where = `what ${id} of ${transactionId} has started for ${who}`
+    const runs = this.#runs.get(`${id}:start ${who}`) ?? []
+    if (runs.length === 0) this.#find('lost', `${where} is not there`, 'start_workflow')
+    if (runs.length > 1) this.#find('duplicated', `${where} is there ${runs.length} times`, 'start_workflow')
+    for (const { status, messages } of runs) {
+      const [note] = messages
+      if (status !== 'completed' || messages.length !== 1 || note?.content !== markOf(n, who, 'told'))
+        this.#find('wrong', `${where} is ${status} with ${messages.map(({ content }) => content).join(', ')}`)
+      const notes = this.#notes.get(who) ?? []
+      this.#notes.set(who, notes)
+      notes.push(...messages.map(({ content }) => content ?? ''))
+    }
+  }
+
+  /** An odd trigger meets its goal, an even one goes on. */
+  #checkGoal({ n }: Trigger, { reason }: Job, where: string): void {
+    if (reason !== 'canceled_by_user' && (reason === 'goal_met') !== isOdd(n))
+      this.#find(isOdd(n) ? 'duplicated' : 'lost', `${where} is ${reason ?? 'done'}`, 'goal')
+  }
+
+  #noteCapped({ subscriber_id }: Run, { reason }: Job): void {
+    const known = this.#capped.get(subscriber_id) ?? { runs: 0, passed: 0 }
+    this.#capped.set(subscriber_id, { runs: known.runs + 1, passed: known.passed + (reason === 'capped' ? 0 : 1) })
+  }
+
+  #checkCaps(): void {
+    for (const [who, { runs, passed }] of this.#capped) {
+      const expected = Math.min(runs, capLimit)
+      if (passed !== expected)
+        this.#find(
+          passed < expected ? 'lost' : 'duplicated',
+          `${who} got ${passed} of ${runs} messages under a cap that lets ${expected} through`,
+          'cap',
+        )
+    }
   }
 
   /** An odd trigger leaves in its arm, an even one goes on behind it. */
@@ -584,6 +637,7 @@ export async function leftIn({
        (SELECT count(*) FROM jobs WHERE environment_id = $1
           AND status IN ('pending', 'queued', 'running', 'delayed'))::int AS steps,
        (SELECT count(*) FROM timers WHERE environment_id = $1)::int AS timers,
+       (SELECT count(*) FROM event_waits WHERE environment_id = $1)::int AS "waits for events",
        (SELECT count(*) FROM digests WHERE environment_id = $1 AND notification_id IS NOT NULL)::int AS windows,
        (SELECT count(*) FROM events WHERE environment_id = $1 AND started_at IS NULL)::int AS triggers,
        (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,

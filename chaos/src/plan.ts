@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { Random } from './random.ts'
 
 export const throttleThreshold = 2
+/** Notes of the workflow `capped` that one person gets. */
+export const capLimit = 3
 /** How often each workflow of workflows.ts is triggered. */
 const shares = {
   inbox: 14,
@@ -16,13 +18,18 @@ const shares = {
   branched: 8,
   awaited: 5,
   questioned: 5,
+  reached: 5,
+  capped: 6,
+  starting: 4,
   coded: 6,
   sandboxed: 5,
 }
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
 /** Workflows whose waits can be cancelled. */
-const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested', 'branched', 'awaited', 'questioned'])
+const cancellable = new Set<WorkflowName>([
+  ...(['delayed', 'later', 'digested', 'branched', 'awaited', 'reached', 'questioned'] as const),
+])
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 

@@ -1,5 +1,5 @@
 // The environment of the run: integrations with the provider, a workflow for each kind of step, people and topics.
-import { type Plan, throttleThreshold, type WorkflowName } from './plan.ts'
+import { capLimit, type Plan, throttleThreshold, type WorkflowName } from './plan.ts'
 
 interface Step {
   type: string
@@ -125,8 +125,47 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     },
     inApp('note', '{{steps.question.outcome}}'),
   ],
+  // Odd triggers meet a goal at once; nobody posts the event of the other.
+  reached: [wait('delay', 'pause', 3), inApp('note')],
+  capped: [inApp('note')],
+  starting: [
+    { type: 'update_subscriber', stepId: 'change', controlValues: { data: { last: '{{payload.n}}' } } },
+    {
+      type: 'start_workflow',
+      stepId: 'start',
+      controlValues: {
+        ...{ workflowId: 'started', to: ['{{subscriber.subscriberId}}'] },
+        payload: { n: '{{payload.n}}' },
+      },
+    },
+    inApp('note'),
+  ],
   sandboxed: [email('mail')],
 })
+
+/** What `starting` starts, for the same person. */
+const started = [inApp('told')]
+
+/** What a workflow has beside its steps. */
+const more: Partial<Record<WorkflowName, object>> = {
+  capped: { tags: ['capped'] },
+  reached: {
+    journey: {
+      goals: [
+        { name: 'Odd', condition: { '==': [{ '%': [{ var: 'payload.n' }, 2] }, 1] } },
+        { name: 'Paid', for: [{ event: 'paid', key: '{{payload.key}}' }] },
+      ],
+    },
+  },
+}
+
+const guards = {
+  quietHours: 'hold',
+  // Longer than any clock step, as the window of the throttle.
+  caps: [
+    ...[{ id: 'chaos', limit: capLimit, window: { amount: 30, unit: 'days' }, channels: ['in_app'], tags: ['capped'] }],
+  ],
+}
 
 /** The steps of the arm that a trigger takes. */
 export const armOf = (n: number): string[] => (isOdd(n) ? ['mail', 'leave'] : ['rest', 'inner'])
@@ -165,11 +204,13 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
     if (channel === 'email' || channel === 'sms') await send('POST', `/v1/integrations/${created._id}/set-primary`)
   }
   const all = await send<Integration[]>('GET', '/v1/integrations')
-  for (const [workflowId, steps] of Object.entries(stepsOf(url)))
+  for (const [workflowId, steps] of Object.entries({ ...stepsOf(url), started }))
     await send('POST', '/v2/workflows', {
       ...{ name: workflowId, workflowId, active: true },
+      ...more[workflowId as WorkflowName],
       steps: named(steps),
     })
+  await send('PUT', '/v2/guards', guards)
   await send('POST', '/v1/bridge/sync', { bridgeUrl: `${url}/bridge` })
   await invite(send, plan, url)
   const push = made.get('push')

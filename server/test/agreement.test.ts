@@ -3,7 +3,12 @@
 import { expect, test } from 'vitest'
 import { live, NotLivable } from '../../scripts/live.mjs'
 import { momentMs } from '../src/engine/simulation/moments.ts'
-import { generatedScenario, scenarioWithQuestions, scenarioWithWaits } from './generated-scenarios.ts'
+import {
+  generatedScenario,
+  scenarioWithGuards,
+  scenarioWithQuestions,
+  scenarioWithWaits,
+} from './generated-scenarios.ts'
 import { useServer } from './server.ts'
 
 const server = useServer()
@@ -78,6 +83,7 @@ test.each([
   ...numbers.map((number) => ({ number, made: generatedScenario })),
   ...waiting.map((number) => ({ number, made: scenarioWithWaits })),
   ...waiting.map((number) => ({ number, made: scenarioWithQuestions })),
+  ...waiting.map((number) => ({ number, made: scenarioWithGuards })),
 ])('scenario $number of $made.name', async ({ number, made }) => {
   const scenario = made(number)
   const simulated = await server.api.post('/v1/simulations', scenario)

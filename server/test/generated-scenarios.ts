@@ -352,3 +352,28 @@ export function scenarioWithQuestions(number: number): Members {
   })
   return { ...scenario, workflow: { draft: { steps: all } }, inputs }
 }
+
+/** The same with quiet hours that hold, goals, and steps that change the subscriber. */
+export function scenarioWithGuards(number: number): Members {
+  const scenario = scenarioWithWaits(number) as Members & { workflow: { draft: { steps: Members[] } } }
+  const chance = chanceOf(number + 0x6_0a15)
+  const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T
+  const { steps } = scenario.workflow.draft
+  const sent = steps.find(({ type }) => type === 'in_app')
+  const goals: Members[] = [
+    ...(chance() < 0.4
+      ? [{ name: 'Paid', for: [one([{ event: 'paid', key: '{{payload.kind}}' }, { event: 'left' }])] }]
+      : []),
+    ...(chance() < 0.2
+      ? [{ name: 'Large', for: [{ event: 'paid' }], condition: { '>': [{ var: 'event.payload.n' }, 3] } }]
+      : []),
+    ...(sent && chance() < 0.3 ? [{ name: 'Seen', for: [{ message: sent.stepId, happens: ['seen'] }] }] : []),
+    ...(chance() < 0.2 ? [{ name: 'New', condition: { '==': [{ var: 'subscriber.firstName' }, 'New'] } }] : []),
+  ]
+  const change = one<Members>([{ timezone: one(zones) }, { data: { n: '{{payload.n}}' } }, { firstName: 'New' }])
+  const update = { name: 'update', stepId: 'update', type: 'update_subscriber', controlValues: change }
+  const place = Math.floor(chance() * (steps.length + 1))
+  const all = chance() < 0.5 ? [...steps.slice(0, place), update, ...steps.slice(place)] : steps
+  const journey = { ...(chance() < 0.7 ? { quietHours: 'hold' } : {}), ...(goals.length > 0 ? { goals } : {}) }
+  return { ...scenario, workflow: { draft: { steps: all, ...(Object.keys(journey).length > 0 ? { journey } : {}) } } }
+}

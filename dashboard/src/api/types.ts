@@ -652,7 +652,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'ask'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -693,6 +693,17 @@ export interface Operations {
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
             cancellationKey?: string | null | undefined
+            /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+            quietHours?: 'skip' | 'hold' | null | undefined
+            goals?: Array<{
+              name: string
+              /** What it waits for, written as that of a step `wait_for_event` */
+              for?: Array<Record<string, unknown>> | undefined
+              /** Asked of what `for` finds; without `for`, before each step */
+              condition?: Record<string, unknown> | undefined
+            }> | null | undefined
+            /** Its messages neither count in caps nor are held back by them */
+            exemptFromCaps?: boolean | null | undefined
           } | null | undefined
           preferences?: {
             user?: {
@@ -875,7 +886,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'ask'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -916,6 +927,17 @@ export interface Operations {
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
             cancellationKey?: string | null | undefined
+            /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+            quietHours?: 'skip' | 'hold' | null | undefined
+            goals?: Array<{
+              name: string
+              /** What it waits for, written as that of a step `wait_for_event` */
+              for?: Array<Record<string, unknown>> | undefined
+              /** Asked of what `for` finds; without `for`, before each step */
+              condition?: Record<string, unknown> | undefined
+            }> | null | undefined
+            /** Its messages neither count in caps nor are held back by them */
+            exemptFromCaps?: boolean | null | undefined
           } | null | undefined
           preferences?: {
             user?: {
@@ -1129,14 +1151,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1154,7 +1176,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1227,14 +1249,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1252,7 +1274,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1287,7 +1309,7 @@ export interface Operations {
           _id?: string | null | undefined
           stepId?: string | null | undefined
           name: string
-          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'ask'
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
           controlValues?: Record<string, unknown> | null | undefined
           /** False leaves it out of future runs */
           active?: boolean | null | undefined
@@ -1403,6 +1425,17 @@ export interface Operations {
         journey?: {
           /** A template over `payload` and `context`: what runs can be cancelled by */
           cancellationKey?: string | null | undefined
+          /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+          quietHours?: 'skip' | 'hold' | null | undefined
+          goals?: Array<{
+            name: string
+            /** What it waits for, written as that of a step `wait_for_event` */
+            for?: Array<Record<string, unknown>> | undefined
+            /** Asked of what `for` finds; without `for`, before each step */
+            condition?: Record<string, unknown> | undefined
+          }> | null | undefined
+          /** Its messages neither count in caps nor are held back by them */
+          exemptFromCaps?: boolean | null | undefined
         } | null | undefined
         /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
         baseVersion?: number | null | undefined
@@ -2331,6 +2364,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -2425,6 +2460,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
       context?: Record<string, unknown> | undefined
     }
     answer: {
@@ -2438,6 +2475,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -4847,6 +4886,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4862,7 +4903,7 @@ export interface Operations {
       }>
     }
   }
-  /** Change the global preferences, or the schedule */
+  /** Change the global preferences, the schedule, or the pause from commercial messages */
   'PATCH /v1/inbox/preferences': {
     body: {
       email?: boolean | undefined
@@ -4924,6 +4965,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
     }
     answer: {
       data: {
@@ -4937,6 +4980,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4966,6 +5011,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -5009,6 +5056,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -5048,6 +5097,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -5091,6 +5142,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -5105,6 +5158,75 @@ export interface Operations {
         } | undefined
       }
     }
+  }
+  /** Retrieve the key that a browser needs to register for push messages */
+  'GET /v1/inbox/push/key': {
+    answer: {
+      data: {
+        publicKey: string
+        integrationIdentifier: string
+      }
+    }
+  }
+  /** Register a browser for push messages */
+  'POST /v1/inbox/push/subscriptions': {
+    body: {
+      endpoint?: unknown | undefined
+      expirationTime?: unknown | undefined
+      keys?: unknown | undefined
+      label?: string | undefined
+    }
+    answer: {
+      data: {
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }
+    }
+  }
+  /** List the browsers that are registered */
+  'GET /v1/inbox/push/subscriptions': {
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser */
+  'DELETE /v1/inbox/push/subscriptions/{id}': {
+    path: {
+      id: string
+    }
+    answer: undefined
+  }
+  /** List the browsers that a subscriber has registered for push messages */
+  'GET /v2/subscribers/{subscriberId}/push-subscriptions': {
+    path: {
+      subscriberId: string
+    }
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser of a subscriber */
+  'DELETE /v2/subscribers/{subscriberId}/push-subscriptions/{pushSubscriptionId}': {
+    path: {
+      subscriberId: string
+      pushSubscriptionId: string
+    }
+    answer: undefined
   }
   /** Retrieve the subscriber's time zone */
   'GET /v1/inbox/subscriber': {
@@ -5317,7 +5439,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
     }
     answer: {
@@ -5438,7 +5560,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionIdentifier?: string | undefined
     }
     answer: {
@@ -5693,6 +5815,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
+      /** Runs that a step of this run has started */
+      startedBy?: string | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
@@ -5833,6 +5957,8 @@ export interface Operations {
           collectedEvents?: number | undefined
           /** When a waiting step continues */
           dueAt?: string | undefined
+          /** When the schedule opens that the step is held by */
+          heldUntil?: string | undefined
           createdAt: string
           updatedAt: string
         }>
@@ -5847,6 +5973,20 @@ export interface Operations {
         severity: 'high' | 'medium' | 'low' | 'none'
         critical: boolean
         contextKeys: Array<string>
+        /** The step of another run that started this one */
+        startedBy?: {
+          notificationId: string
+          transactionId: string
+          workflowId: string
+          stepId: string
+          depth: number
+        } | undefined
+        /** The goal that was met, which ended the run; `event` is null for a condition */
+        goal?: {
+          name: string
+          event: Record<string, unknown> | null
+          createdAt: string
+        } | undefined
         /** When the trigger was accepted; the run began at `createdAt` */
         triggeredAt?: string | undefined
         createdAt: string
@@ -5877,6 +6017,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
+      /** Runs that a step of this run has started */
+      startedBy?: string | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
@@ -6024,6 +6166,8 @@ export interface Operations {
         collectedEvents?: number | undefined
         /** When a waiting step continues */
         dueAt?: string | undefined
+        /** When the schedule opens that the step is held by */
+        heldUntil?: string | undefined
         createdAt: string
         updatedAt: string
       }>
@@ -6038,6 +6182,20 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       critical: boolean
       contextKeys: Array<string>
+      /** The step of another run that started this one */
+      startedBy?: {
+        notificationId: string
+        transactionId: string
+        workflowId: string
+        stepId: string
+        depth: number
+      } | undefined
+      /** The goal that was met, which ended the run; `event` is null for a condition */
+      goal?: {
+        name: string
+        event: Record<string, unknown> | null
+        createdAt: string
+      } | undefined
       /** When the trigger was accepted; the run began at `createdAt` */
       triggeredAt?: string | undefined
       createdAt: string
@@ -6202,6 +6360,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6299,10 +6459,12 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
-      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic'
+      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push'
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
       kind?: 'delivery' | undefined
     }
@@ -6379,6 +6541,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6476,6 +6640,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6577,6 +6743,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
@@ -6654,6 +6822,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6755,6 +6925,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6855,6 +7027,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6959,6 +7133,8 @@ export interface Operations {
           inboundWebhookSigningKey?: string | undefined
           configurationSetName?: string | undefined
           inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+          /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+          bounceAddress?: boolean | undefined
           /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
           onUnknown?: 'retry' | 'hold' | undefined
         }
@@ -6996,7 +7172,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7089,7 +7265,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7159,7 +7335,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7641,7 +7817,7 @@ export interface Operations {
       /** Never matches shared connections */
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
@@ -7774,7 +7950,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       connectionIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
@@ -9131,6 +9307,69 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the send guards of this environment */
+  'GET /v2/guards': {
+    answer: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours: 'skip' | 'hold'
+      caps: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }>
+    }
+  }
+  /** Replace the send guards of this environment */
+  'PUT /v2/guards': {
+    body: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours?: 'skip' | 'hold' | undefined
+      caps?: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }> | undefined
+    }
+    answer: {
+      /** Outside the schedule of a subscriber, steps are skipped, or held until it opens. A workflow can say otherwise in `journey` */
+      quietHours: 'skip' | 'hold'
+      caps: Array<{
+        /** Your name for it */
+        id: string
+        /** So many messages to one person in a window */
+        limit: number
+        /** Up to 90 days */
+        window: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        }
+        /** Default: all but in-app */
+        channels?: Array<'in_app' | 'email' | 'sms' | 'chat' | 'push'> | undefined
+        /** Of workflows; one of them is enough. Default: all workflows */
+        tags?: Array<string> | undefined
+      }>
+    }
+  }
   /** Retrieve the consent settings of an environment */
   'GET /v2/environments/{environmentId}/consent': {
     path: {
@@ -9146,6 +9385,36 @@ export interface Operations {
         postalAddress: string | null
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
+      }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
       }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
@@ -9167,6 +9436,36 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl?: string | null | undefined
       } | null | undefined
+      softBounces?: {
+        /** So many soft bounces, on different messages */
+        count?: number | null | undefined
+        /** within so many days, without a delivery between them */
+        days?: number | null | undefined
+        /** hold an address back for so many days */
+        suppressDays?: number | null | undefined
+      } | null | undefined
+      sms?: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords?: boolean | null | undefined
+        /** What a STOP refuses */
+        scope?: 'all' | 'commercial' | null | undefined
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply?: string | null | undefined
+        /** The answer to START; null: the built-in sentence */
+        startReply?: string | null | undefined
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply?: string | null | undefined
+        extraStopWords?: Array<string> | null | undefined
+      } | null | undefined
+      brakes?: {
+        enabled?: boolean | null | undefined
+        bouncePercent?: number | null | undefined
+        complaintPercent?: number | null | undefined
+        /** Not before so many emails of a workflow */
+        minimum?: number | null | undefined
+        /** within so many hours */
+        hours?: number | null | undefined
+      } | null | undefined
       footer?: boolean | null | undefined
     }
     answer: {
@@ -9180,8 +9479,52 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
       }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
+      }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
+    }
+  }
+  /** Make a link to a subscriber's page of preferences */
+  'POST /v2/subscribers/{subscriberId}/preferences-link': {
+    path: {
+      subscriberId: string
+    }
+    body: {
+      context?: Record<string, unknown> | undefined
+      expiresInDays?: number | undefined
+    }
+    answer: {
+      url: string
+      expiresAt: string
     }
   }
   /** Retrieve the doors of an environment */
@@ -10021,7 +10364,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'ask'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10060,6 +10403,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       preferences?: {
         user?: {
@@ -10153,6 +10507,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10391,6 +10752,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10562,7 +10930,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'ask'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10678,6 +11046,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
@@ -10699,6 +11078,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -10875,6 +11261,17 @@ export interface Operations {
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
         cancellationKey?: string | null | undefined
+        /** What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say */
+        quietHours?: 'skip' | 'hold' | null | undefined
+        goals?: Array<{
+          name: string
+          /** What it waits for, written as that of a step `wait_for_event` */
+          for?: Array<Record<string, unknown>> | undefined
+          /** Asked of what `for` finds; without `for`, before each step */
+          condition?: Record<string, unknown> | undefined
+        }> | null | undefined
+        /** Its messages neither count in caps nor are held back by them */
+        exemptFromCaps?: boolean | null | undefined
       } | null | undefined
       /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
       baseVersion?: number | null | undefined
@@ -10896,6 +11293,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -11088,6 +11492,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -11377,6 +11788,13 @@ export interface Operations {
           consentCategory: string | null
           journey?: {
             cancellationKey?: string | undefined
+            quietHours?: 'skip' | 'hold' | undefined
+            exemptFromCaps?: boolean | undefined
+            goals?: Array<{
+              name: string
+              for?: Array<Record<string, unknown>> | undefined
+              condition?: Record<string, unknown> | undefined
+            }> | undefined
           } | undefined
           origin: string
           status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -11560,6 +11978,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -12481,6 +12906,13 @@ export interface Operations {
       consentCategory: string | null
       journey?: {
         cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
       } | undefined
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
@@ -14054,6 +14486,40 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Show the page of preferences */
+  'GET /l/p/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      lang?: string | undefined
+    }
+    answer: undefined
+  }
+  /** Save the page of preferences */
+  'POST /l/p/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: undefined
+  }
+  /** Begin a session that opens preferences only */
+  'POST /l/p/{token}/session': {
+    path: {
+      token: string
+    }
+    answer: {
+      token: string
+    }
+  }
+  /** Show a message in the browser */
+  'GET /l/v/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Show the page that answers a question */

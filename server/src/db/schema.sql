@@ -135,6 +135,16 @@ CREATE TABLE bot_links (
 CREATE INDEX bot_links_expiry ON public.bot_links USING btree (expires_at);
 CREATE INDEX bot_links_subscriber ON public.bot_links USING btree (environment_id, subscriber_id);
 
+CREATE TABLE cap_counts (
+  environment_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  cap_id text COLLATE "C" NOT NULL,
+  places timestamp(3) with time zone[] NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT cap_counts_pkey PRIMARY KEY (environment_id, subscriber_row_id, cap_id)
+);
+CREATE INDEX cap_counts_age ON public.cap_counts USING btree (environment_id, cap_id, last_at);
+
 CREATE TABLE channel_connections (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -286,6 +296,7 @@ CREATE TABLE environments (
   clock_now timestamp(3) with time zone,
   clock_seed integer,
   clock_target timestamp(3) with time zone,
+  guards jsonb,
   CONSTRAINT environments_clock_check CHECK (((clock_now IS NULL) = (clock_seed IS NULL))),
   CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
@@ -294,6 +305,7 @@ CREATE TABLE environments (
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT environments_identifier_key UNIQUE (identifier)
 );
+CREATE INDEX environments_mail_domain ON public.environments USING btree (lower((dns ->> 'inboundParseDomain'::text)));
 CREATE UNIQUE INDEX environments_name ON public.environments USING btree (organization_id, lower(name));
 CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((NOT (old.clock_now IS DISTINCT FROM new.clock_now)) AND (NOT (old.clock_target IS DISTINCT FROM new.clock_target)))) EXECUTE FUNCTION count_environment_change('id');
 
@@ -324,7 +336,7 @@ CREATE TABLE event_waits (
   name text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
   subscriber_id text COLLATE "C" NOT NULL,
-  CONSTRAINT event_waits_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'subscriber'::text, 'message'::text]))),
+  CONSTRAINT event_waits_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'subscriber'::text, 'message'::text, 'schedule'::text]))),
   CONSTRAINT event_waits_pkey PRIMARY KEY (environment_id, notification_id, "position", entry)
 );
 CREATE INDEX event_waits_value ON public.event_waits USING btree (environment_id, name, kind, value, notification_id) WHERE (kind <> 'message'::text);
@@ -345,6 +357,7 @@ CREATE TABLE events (
   created_at timestamp(3) with time zone NOT NULL,
   trace text COLLATE "C",
   cancellation_key text COLLATE "C",
+  started_by json,
   CONSTRAINT events_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX events_cancellation_key ON ONLY public.events USING btree (environment_id, cancellation_key, id) WHERE (cancellation_key IS NOT NULL);
@@ -365,6 +378,7 @@ CREATE TABLE events_default (
   created_at timestamp(3) with time zone NOT NULL,
   trace text COLLATE "C",
   cancellation_key text COLLATE "C",
+  started_by json,
   CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF events DEFAULT;
 CREATE INDEX events_default_environment_id_cancellation_key_id_idx ON public.events_default USING btree (environment_id, cancellation_key, id) WHERE (cancellation_key IS NOT NULL);
@@ -408,6 +422,15 @@ CREATE TABLE inbound_mails (
 );
 CREATE INDEX inbound_mails_age ON public.inbound_mails USING btree (created_at);
 CREATE INDEX inbound_mails_due ON public.inbound_mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TABLE inbound_texts (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT inbound_texts_pkey PRIMARY KEY (environment_id, integration_id, external_id)
+);
+CREATE INDEX inbound_texts_time ON public.inbound_texts USING btree (received_at);
 
 CREATE TABLE inbox_connections (
   environment_id text COLLATE "C" NOT NULL,
@@ -714,6 +737,7 @@ CREATE TABLE notifications (
   digested_into text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  goals json,
   CONSTRAINT notifications_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX notifications_severity ON ONLY public.notifications USING btree (environment_id, severity, id) WHERE (severity <> 'none'::text);
@@ -743,6 +767,7 @@ CREATE TABLE notifications_default (
   digested_into text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  goals json,
   CONSTRAINT notifications_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF notifications DEFAULT;
 CREATE INDEX notifications_default_environment_id_expr_id_idx ON public.notifications_default USING btree (environment_id, ((topics #>> '{0,topicKey}'::text[])), id) WHERE (topics IS NOT NULL);
@@ -878,6 +903,23 @@ CREATE TABLE publish_requests (
 );
 CREATE INDEX publish_requests_environment ON public.publish_requests USING btree (environment_id, id DESC);
 CREATE INDEX publish_requests_source ON public.publish_requests USING btree (source_id);
+
+CREATE TABLE push_subscriptions (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  endpoint_hash bytea NOT NULL,
+  sealed text NOT NULL,
+  origin text NOT NULL,
+  page text,
+  label text,
+  created_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT push_subscriptions_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX push_subscriptions_endpoint ON public.push_subscriptions USING btree (environment_id, endpoint_hash);
+CREATE INDEX push_subscriptions_subscriber ON public.push_subscriptions USING btree (environment_id, subscriber_row_id, used_at);
 
 CREATE TABLE question_people (
   environment_id text COLLATE "C" NOT NULL,
@@ -1074,6 +1116,16 @@ CREATE TABLE signing_secrets (
 CREATE INDEX signing_secrets_environment ON public.signing_secrets USING btree (environment_id);
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.signing_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE soft_bounces (
+  environment_id text COLLATE "C" NOT NULL,
+  address_hash bytea NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  happened_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT soft_bounces_pkey PRIMARY KEY (environment_id, address_hash, channel, message_id)
+);
+CREATE INDEX soft_bounces_time ON public.soft_bounces USING btree (happened_at);
+
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,
@@ -1085,6 +1137,9 @@ CREATE TABLE subscriber_preferences (
 );
 CREATE UNIQUE INDEX subscriber_preferences_key ON public.subscriber_preferences USING btree (environment_id, subscriber_row_id, workflow_id, context_keys) NULLS NOT DISTINCT;
 CREATE INDEX subscriber_preferences_workflow ON public.subscriber_preferences USING btree (environment_id, workflow_id);
+CREATE TRIGGER schedule_added AFTER INSERT ON public.subscriber_preferences FOR EACH ROW WHEN ((new.schedule IS NOT NULL)) EXECUTE FUNCTION tell_held_steps_of_row();
+CREATE TRIGGER schedule_changed AFTER UPDATE OF schedule ON public.subscriber_preferences FOR EACH ROW WHEN ((old.schedule IS DISTINCT FROM new.schedule)) EXECUTE FUNCTION tell_held_steps_of_row();
+CREATE TRIGGER schedule_removed AFTER DELETE ON public.subscriber_preferences FOR EACH ROW WHEN ((old.schedule IS NOT NULL)) EXECUTE FUNCTION tell_held_steps_of_row();
 
 CREATE TABLE subscribers (
   environment_id text COLLATE "C" NOT NULL,
@@ -1104,11 +1159,13 @@ CREATE TABLE subscribers (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   inbox_generation integer DEFAULT 0 NOT NULL,
+  snoozed_until timestamp(3) with time zone,
   CONSTRAINT subscribers_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT subscribers_environment_id_subscriber_id_key UNIQUE (environment_id, subscriber_id)
 );
 CREATE INDEX subscribers_clear ON public.subscribers USING btree (environment_id, id) WHERE (channels @? '$[*]."credentials"."webhookUrl"?(!(@ starts with "enc:v1:"))'::jsonpath);
 CREATE INDEX subscribers_updated ON public.subscribers USING btree (environment_id, updated_at, id);
+CREATE TRIGGER zone_told AFTER UPDATE OF timezone ON public.subscribers FOR EACH ROW WHEN ((old.timezone IS DISTINCT FROM new.timezone)) EXECUTE FUNCTION tell_held_steps_of_row();
 
 CREATE TABLE subscription_preferences (
   environment_id text COLLATE "C" NOT NULL,
@@ -1156,6 +1213,16 @@ CREATE TABLE tenants (
   CONSTRAINT tenants_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
 CREATE INDEX tenants_created ON public.tenants USING btree (environment_id, created_at, id);
+
+CREATE TABLE text_answers (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  address_hash bytea NOT NULL,
+  keyword text COLLATE "C" NOT NULL,
+  answered_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT text_answers_pkey PRIMARY KEY (environment_id, integration_id, address_hash, keyword)
+);
+CREATE INDEX text_answers_time ON public.text_answers USING btree (answered_at);
 
 CREATE TABLE throttles (
   environment_id text COLLATE "C" NOT NULL,
@@ -1610,6 +1677,46 @@ AS $function$
 BEGIN
   IF EXISTS (SELECT FROM added) THEN
     PERFORM graphile_worker.add_job('send_webhooks', '{}', max_attempts := 1000);
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_held_steps(environment text, subscriber text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  waiting text[];
+  shown timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(
+    hashtextextended(environment || ' ' || '' || ' ' || (hashtextextended(subscriber, 0) & 15), 57));
+  waiting := ARRAY(
+    SELECT DISTINCT w.notification_id FROM event_waits w
+    WHERE w.environment_id = environment AND w.name = '' AND w.kind = 'schedule' AND w.value = subscriber ORDER BY 1);
+  IF waiting = '{}' THEN RETURN; END IF;
+  SELECT e.clock_now INTO shown FROM environments e WHERE e.id = environment;
+  IF shown IS NULL THEN
+    PERFORM queue_job('look_at_messages', json_build_object('environmentId', environment, 'runs', waiting));
+  ELSE
+    INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
+    SELECT environment, r.id, 32767, shown, 'messages', nextval('held_order') FROM unnest(waiting) AS r (id)
+    ON CONFLICT DO NOTHING;
+    PERFORM queue_job('held_work', json_build_object('environmentId', environment), job_key := 'held_work ' || environment);
+  END IF;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_held_steps_of_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_TABLE_NAME = 'subscribers' THEN
+    PERFORM tell_held_steps(NEW.environment_id, NEW.id);
+  ELSIF TG_OP = 'DELETE' THEN
+    PERFORM tell_held_steps(OLD.environment_id, OLD.subscriber_row_id);
+  ELSE
+    PERFORM tell_held_steps(NEW.environment_id, NEW.subscriber_row_id);
   END IF;
   RETURN NULL;
 END $function$;

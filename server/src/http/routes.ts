@@ -6,6 +6,7 @@ import { messages } from './activity/messages.ts'
 import { notifications } from './activity/notifications.ts'
 import { triggerReport } from './activity/trigger-report.ts'
 import { links } from './consent/links.ts'
+import { preferencesLink } from './consent/preferences.ts'
 import { consentSettings } from './consent/settings.ts'
 import { suppressions } from './consent/suppressions.ts'
 import { layouts } from './content/layouts.ts'
@@ -20,6 +21,7 @@ import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
 import { inboxPreferences } from './inbox/preferences.ts'
+import { inboxPush, pushSubscriptions } from './inbox/push.ts'
 import { inboxSession } from './inbox/session.ts'
 import { inboxSubscriber } from './inbox/subscriber.ts'
 import { subscriberMessages } from './inbox/subscriber-messages.ts'
@@ -41,6 +43,7 @@ import { clocks } from './organization/clock.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { forgottenPassword } from './organization/forgotten-password.ts'
+import { guards } from './organization/guards.ts'
 import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -110,6 +113,8 @@ export const resources: Resource[] = [
   inboxSession,
   inboxNotifications,
   inboxPreferences,
+  inboxPush,
+  pushSubscriptions,
   inboxSubscriber,
   inboxSubscriptions,
   inboxChannels,
@@ -137,7 +142,9 @@ export const resources: Resource[] = [
   environmentPublish,
   publishRequests,
   environmentRetention,
+  guards,
   consentSettings,
+  preferencesLink,
   environmentDoors,
   environmentProtection,
   apiKeys,

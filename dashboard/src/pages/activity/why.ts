@@ -130,6 +130,14 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return `it was outside ${who}’s schedule`
     case 'throttled':
       return 'the throttle limit was reached'
+    case 'capped':
+      return `${who} has had as many messages as a cap allows`
+    case 'goal_met':
+      return 'the goal of the workflow was met'
+    case 'workflow_unavailable':
+      return `the other workflow could not be started${error}`
+    case 'too_deep':
+      return 'workflows start each other more than five deep'
     case 'merged_into_digest':
       return 'its event joined the digest of another run'
     case 'first_of_digest':

@@ -21,6 +21,7 @@ const sentences: Record<string, string> = {
   'environment.protection-changed': 'Changed whether API keys need approval',
   'environment.published': 'Published into an environment',
   'environment.unprotected': 'Turned off the protection of an environment',
+  'guards.changed': 'Changed the send guards',
   'inbox.sessions-ended': 'Ended all inbox sessions of an environment',
   'inbox.sessions-ended-everywhere': 'Ended all inbox sessions',
   'integration.auto-configured': 'Set up delivery reports',

@@ -35,6 +35,8 @@ const meanings: Record<EventType, string> = {
   'question.answered': 'Answered',
   'question.expired': 'Nobody answered in time',
   'question.canceled': 'Its run was canceled',
+  'run.goal-met': 'A goal was met, which ended the run',
+  'sms.received': 'Somebody texted one of your numbers',
   'publish.requested': 'Somebody asks for the approval of a publish',
   'publish.approved': 'Approved, and published',
   'publish.declined': 'Declined',
@@ -49,6 +51,8 @@ const groups = [
   { label: 'Preferences', prefix: 'preference.' },
   { label: 'Suppressions', prefix: 'suppression.' },
   { label: 'Questions', prefix: 'question.' },
+  { label: 'Runs', prefix: 'run.' },
+  { label: 'Text messages', prefix: 'sms.' },
   { label: 'Publish requests', prefix: 'publish.' },
   { label: 'Audit log', prefix: 'audit.' },
 ]

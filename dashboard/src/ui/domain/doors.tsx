@@ -122,6 +122,7 @@ export const gateLabels: Record<Gate['gate'], string> = {
   condition: 'Condition',
   filters: 'Filters',
   throttle: 'Throttle',
+  cap: 'Cap',
   integration: 'Integration',
   address: 'Address',
   content: 'Content',
@@ -191,6 +192,8 @@ function sentenceOf(gate: Gate, { type, reason }: ExplainedStep, who: string): s
       return 'The step’s filters do not let it pass.'
     case 'throttle':
       return `As many as may have passed${at(gate.until) ? `, until ${at(gate.until)}` : ''}.`
+    case 'cap':
+      return `${who} has had as many messages as the cap “${String(gate.cap)}” allows${at(gate.until) ? `, until ${at(gate.until)}` : ''}.`
     case 'integration':
       return `No provider is ready for ${channel}.`
     case 'address':

@@ -14,6 +14,7 @@ import {
   OctagonX,
   Smartphone,
   Split,
+  UserPen,
   Zap,
 } from 'lucide-react'
 import { cn } from '../base/class-names.ts'
@@ -39,6 +40,8 @@ export const stepKinds = {
   http_request: { label: 'HTTP request', icon: Globe, hue: 'var(--hue-http)' },
   branch: { label: 'Branch', icon: Split, hue: 'var(--hue-throttle)' },
   wait_for_event: { label: 'Wait for an event', icon: Hourglass, hue: 'var(--hue-delay)' },
+  start_workflow: { label: 'Start a workflow', icon: Zap, hue: 'var(--hue-trigger)' },
+  update_subscriber: { label: 'Update the subscriber', icon: UserPen, hue: 'var(--hue-custom)' },
   exit: { label: 'Exit', icon: OctagonX, hue: 'var(--hue-trigger)' },
   trigger: { label: 'Trigger', icon: Zap, hue: 'var(--hue-trigger)' },
 } satisfies Record<string, KindLook>

@@ -43,6 +43,7 @@ export interface EnvironmentTable {
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
   consent: ColumnType<ConsentChoices | null, string | null | undefined, string | null>
+  guards: ColumnType<Partial<Guards> | null, string | null | undefined, string | null>
   /** Where the clock is held: what it shows. */
   clock_now: Optional<Date>
   clock_seed: Optional<number>
@@ -62,6 +63,37 @@ export interface ConsentChoices {
     linkBaseUrl?: string | null
   }
   footer?: boolean
+  softBounces?: { count?: number; days?: number; suppressDays?: number }
+  sms?: {
+    keywords?: boolean
+    scope?: 'all' | 'commercial'
+    stopReply?: string | null
+    startReply?: string | null
+    helpReply?: string | null
+    extraStopWords?: string[]
+  }
+  brakes?: { enabled?: boolean; bouncePercent?: number; complaintPercent?: number; minimum?: number; hours?: number }
+}
+
+/** How much an environment sends to one person, and what it does while their schedule is closed. */
+export interface Guards {
+  quietHours: QuietHours
+  caps: Cap[]
+}
+
+/** Outside the subscriber's schedule a step is skipped, or held until it opens. */
+export const quietHours = ['skip', 'hold'] as const
+export type QuietHours = (typeof quietHours)[number]
+
+/** At most so many messages in a window, to one person over all workflows that it concerns. */
+export interface Cap {
+  id: string
+  limit: number
+  window: { amount: number; unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months' }
+  /** Absent: all but in-app. */
+  channels?: string[]
+  /** Of workflows; absent: all. */
+  tags?: string[]
 }
 
 /** An environment's own rate limits: requests per second and category. */
@@ -138,6 +170,19 @@ type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 export interface Journey {
   /** A template over `payload` and `context`. */
   cancellationKey?: string
+  /** Instead of the environment's. */
+  quietHours?: QuietHours
+  /** Its messages neither count in caps nor are held back by them. */
+  exemptFromCaps?: boolean
+  /** The first that is met ends the run. */
+  goals?: Goal[]
+}
+
+export interface Goal {
+  name: string
+  /** What it waits for, as a step that waits for events. */
+  for?: Array<Record<string, unknown>>
+  condition?: Record<string, unknown>
 }
 
 export interface WorkflowTable extends Row {
@@ -263,6 +308,8 @@ export interface SubscriberTable extends Row {
   is_online: Defaulted<boolean>
   last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   inbox_generation: Defaulted<number>
+  /** Until then, nothing commercial reaches them but in the inbox. */
+  snoozed_until: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 /** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
@@ -418,6 +465,17 @@ export interface EventTable {
   /** The `traceparent` of the trigger, if it was traced. */
   trace: string | null
   cancellation_key: string | null
+  started_by: JsonText<StartedBy | null>
+}
+
+/** The step that started a trigger. */
+export interface StartedBy {
+  notificationId: string
+  transactionId: string
+  workflowId: string
+  stepId: string
+  /** 1 for what a run starts that nobody started. */
+  depth: number
 }
 
 export interface PostedEventTable {
@@ -516,7 +574,7 @@ export interface EventWaitTable {
   notification_id: string
   position: number
   entry: number
-  kind: 'key' | 'subscriber' | 'message'
+  kind: 'key' | 'subscriber' | 'message' | 'schedule'
   name: string
   value: string
   subscriber_id: string
@@ -562,6 +620,15 @@ export interface NotificationTable extends Row {
   context_keys: string[]
   topics: JsonText<RunTopic[] | null>
   digested_into: string | null
+  goals: JsonText<RunGoals | null>
+}
+
+/** Of a run whose workflow has goals. */
+export interface RunGoals {
+  /** As this run has them, by goal and entry; null without one, and for a goal that cannot be met. */
+  keys: Array<Array<string | null> | null>
+  /** The first that was met: it has ended the run. */
+  met?: { name: string; event: Record<string, unknown> | null; createdAt: string }
 }
 
 /** A topic that led to a run, and the subscription's preference. */
@@ -710,6 +777,15 @@ export interface ThrottleTable {
   passed: number
   started_at: Date
   ends_at: Date
+}
+
+/** When places in a cap were taken. */
+export interface CapCountTable {
+  environment_id: string
+  subscriber_row_id: string
+  cap_id: string
+  places: Date[]
+  last_at: Date
 }
 
 export interface AttachmentTable {
@@ -1029,6 +1105,50 @@ export interface WorkflowPresenceTable {
   expires_at: Date
 }
 
+/** A browser that a subscriber has registered. */
+export interface PushSubscriptionTable {
+  environment_id: string
+  id: string
+  subscriber_row_id: string
+  subscriber_id: string
+  endpoint_hash: Buffer
+  /** Endpoint and keys, encrypted. */
+  sealed: string
+  /** Of the push service. */
+  origin: string
+  /** The origin of the page that registered. */
+  page: string | null
+  label: string | null
+  created_at: Date
+  used_at: Date
+}
+
+export interface SoftBounceTable {
+  environment_id: string
+  address_hash: Buffer
+  channel: string
+  message_id: string
+  happened_at: Date
+}
+
+/** Texts that arrived, so that each counts once. */
+export interface InboundTextTable {
+  environment_id: string
+  integration_id: string
+  /** The provider's id. */
+  external_id: string
+  received_at: Date
+}
+
+/** When a number was last answered to a word such as STOP. */
+export interface TextAnswerTable {
+  environment_id: string
+  integration_id: string
+  address_hash: Buffer
+  keyword: string
+  answered_at: Date
+}
+
 export interface SignInAttemptTable {
   key: string
   attempts: number
@@ -1121,6 +1241,10 @@ export interface Tables {
   workflow_overrides: WorkflowOverrideTable
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
+  soft_bounces: SoftBounceTable
+  push_subscriptions: PushSubscriptionTable
+  inbound_texts: InboundTextTable
+  text_answers: TextAnswerTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable
@@ -1142,6 +1266,7 @@ export interface Tables {
   timers: TimerTable
   digests: DigestTable
   throttles: ThrottleTable
+  cap_counts: CapCountTable
   attachments: AttachmentTable
   begun_calls: BegunCallTable
   workers: WorkerTable

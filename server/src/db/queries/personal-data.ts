@@ -37,6 +37,7 @@ export const ownRows = {
       WHERE s.environment_id = ${environmentId} AND s.subscriber_row_id = ANY (${rowIds}::text[]))`,
   topic_subscriptions: byRow,
   subscriber_preferences: byRow,
+  push_subscriptions: byRow,
   channel_endpoints: byId,
   bot_links: byId,
   channel_connections: byId,
@@ -48,6 +49,7 @@ export const ownRows = {
   messages: byRow,
   digests: byRow,
   throttles: byRow,
+  cap_counts: byRow,
   sandbox_messages: byId,
   webhook_deliveries: ({ environmentId, subscriberId }) => sql`
     t.event_id IN (SELECT e.id FROM webhook_events e

@@ -12,9 +12,6 @@ import { type EventType, subscriberObject, telling } from './webhook-events.ts'
 export type SubscriberRow = Selectable<SubscriberTable>
 export type SubscriberFields = Fields
 
-/** Valid subscriber ids and topic keys in a trigger: letters, digits and a few signs, or an email address. */
-export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|(?=\S+$)\S[^@\s]*@\S+\.\S+)$/
-
 export interface SubscriberInput extends SubscriberFields {
   subscriberId: string
 }

@@ -34,6 +34,8 @@ export const eventTypes = [
   'question.answered',
   'question.expired',
   'question.canceled',
+  'run.goal-met',
+  'sms.received',
   'publish.requested',
   'publish.approved',
   'publish.declined',

@@ -6,8 +6,9 @@ import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { makeAnswerLink } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { ConsentChoices } from '../../db/core/tables.ts'
+import type { ConsentChoices, Guards } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
+import { guardsOf } from '../../db/queries/guards.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
 import { loadTranslations, type TranslatedType } from '../../db/queries/translations.ts'
@@ -100,10 +101,11 @@ export class Memory {
       remove_branding: boolean
       dns: EnvironmentFacts['dns']
       consent: ConsentChoices | null
+      guards: Partial<Guards> | null
       clock_seed: number | null
     }>`
       SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent,
-             e.clock_seed
+             e.guards, e.clock_seed
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
@@ -126,6 +128,7 @@ export class Memory {
         .map(({ value }) => value),
       dns: row.dns,
       consent: consentOf(row.consent),
+      guards: guardsOf(row.guards),
       integrations,
       webhooks,
       answerLink: (questionId, subscriberRowId) =>

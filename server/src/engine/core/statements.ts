@@ -170,7 +170,7 @@ const wakesIn = (slots: number, delays: number) => `
 
 const newNotification = `environment_id text, id text, event_id text, transaction_id text, workflow_id text,
   workflow_version integer, subscriber_row_id text, subscriber_id text, status text, severity text, critical boolean,
-  channels text[], tags text[], context_keys text[], topics json, digested_into text`
+  channels text[], tags text[], context_keys text[], topics json, digested_into text, goals json`
 const newJob = `position smallint, id text, step_row_id text, step_id text, type text, status text, reason text,
   error text, provider_id text, details jsonb, output json, digest json, merged_into text, delivery json, due_at timestamptz`
 const newMessage = `id text, job_id text, workflow text, step_row_id text, step_id text, channel text, provider_id text,
@@ -244,9 +244,10 @@ export const acceptWithRuns = statement(
 export const updateRuns = statement(
   'update_runs',
   `WITH n AS (
-     UPDATE notifications n SET status = r.status, digested_into = r.digested_into, updated_at = r.updated_at
+     UPDATE notifications n SET status = r.status, digested_into = r.digested_into, updated_at = r.updated_at,
+       goals = coalesce(r.goals, n.goals)
      FROM json_to_recordset($1::json)
-       AS r (environment_id text, id text, status text, digested_into text, updated_at timestamptz)
+       AS r (environment_id text, id text, status text, digested_into text, updated_at timestamptz, goals json)
      WHERE n.environment_id = r.environment_id AND n.id = r.id
    ), j AS (
      UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
@@ -531,6 +532,31 @@ export const saveThrottles = statement(
      AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
 )
 
+/** The same for places in caps. */
+export const lockCaps = statement(
+  'lock_caps',
+  `INSERT INTO cap_counts AS c (environment_id, subscriber_row_id, cap_id, places, last_at)
+   SELECT environment_id, subscriber_row_id, cap_id, '{}', 'epoch'
+   FROM unnest($1::text[], $2::text[], $3::text[]) AS t (environment_id, subscriber_row_id, cap_id)
+   ORDER BY environment_id, subscriber_row_id, cap_id
+   ON CONFLICT (environment_id, subscriber_row_id, cap_id) DO UPDATE SET last_at = c.last_at
+   RETURNING environment_id, subscriber_row_id, cap_id, places`,
+)
+export const saveCaps = statement(
+  'save_caps',
+  `UPDATE cap_counts c SET places = ARRAY(SELECT json_array_elements_text(r.places)::timestamptz), last_at = r.last_at
+   FROM json_to_recordset($1::json) AS r (environment_id text, subscriber_row_id text, cap_id text, places json,
+     last_at timestamptz)
+   WHERE c.environment_id = r.environment_id AND c.subscriber_row_id = r.subscriber_row_id AND c.cap_id = r.cap_id`,
+)
+/** The caller shares the lock of those who begin to wait (`holdBeginnings`). */
+export const findSchedules = statement(
+  'find_schedules',
+  `SELECT s.environment_id, s.id, s.timezone, ${preferencesOf('s')} AS preferences
+   FROM subscribers s
+   WHERE (s.environment_id, s.id) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
+)
+
 /**
  * The lock under which those who begin to wait for events of a name with a value, and those who tell of one, do not miss each
  * other. There are few for each name: a transaction may begin thousands of waits.
@@ -763,9 +789,11 @@ export const findHeldWork = statement(
   'find_held_work',
   `SELECT e.clock_now, t.subject_id, t.position, t.kind, n.subscriber_row_id,
      t.kind = 'step' AND EXISTS (
-       SELECT FROM jobs j WHERE j.environment_id = e.id AND j.notification_id = t.subject_id
-         AND (j.status = 'pending' AND j.type IN ('delay', 'digest', 'wait_for_event', 'ask')
-           OR j.status = 'delayed' AND j.type = 'ask')) AS waits_again,
+       SELECT FROM jobs j WHERE j.environment_id = e.id AND j.notification_id = t.subject_id AND j.status IN ('pending', 'delayed')
+         AND (j.status = 'pending' AND j.type IN ('delay', 'digest', 'wait_for_event', 'ask') OR j.type = 'ask'
+           OR j.type IN ('email', 'sms', 'chat', 'push', 'custom') AND 'hold' IN (e.guards ->> 'quietHours', (
+             SELECT w.journey ->> 'quietHours' FROM workflows w
+             WHERE w.environment_id = e.id AND w.id = n.workflow_id)))) AS waits_again,
      EXISTS (SELECT FROM sandbox_faults f WHERE f.environment_id = e.id)
        OR EXISTS (SELECT FROM held_circuits c WHERE c.environment_id = e.id) AS is_rough
    FROM environments e LEFT JOIN LATERAL (

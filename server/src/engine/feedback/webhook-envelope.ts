@@ -56,6 +56,14 @@ export const shapeOf = (kind: string, row: Members, context: ShapeContext): Memb
 type ShapeContext = Pick<EnvelopeContext, 'organizationId' | 'toWire'>
 
 const shapes: Record<string, (row: Members, context: ShapeContext) => Members> = {
+  run: (row, { organizationId }) => ({
+    _id: row.id,
+    _organizationId: organizationId,
+    transactionId: row.transaction_id,
+    workflowId: row.workflow,
+    subscriberId: row.subscriber_id,
+    goal: row.goal,
+  }),
   message: (row, { organizationId, toWire }) => ({
     _id: row.id,
     _templateId: row.workflow_id,
@@ -167,6 +175,16 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     createdAt: time(row.created_at),
     number: String(row.number),
     ...{ previousHash: hex(row.previous_hash), hash: hex(row.hash) },
+  }),
+
+  sms: (row) => ({
+    id: row.id,
+    integrationId: row.integration_id,
+    from: row.from,
+    to: row.to,
+    text: row.text,
+    keyword: row.keyword,
+    receivedAt: time(row.received_at),
   }),
 
   suppression: (row) => ({

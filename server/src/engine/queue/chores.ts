@@ -7,8 +7,12 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { preparePartitions } from '../../db/core/partitions.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { Guards } from '../../db/core/tables.ts'
 import { reEncrypt, sealAddresses } from '../../db/install/re-encrypt.ts'
 import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
+import { usualConsent } from '../../db/queries/consent.ts'
+import { guardsOf } from '../../db/queries/guards.ts'
+import { windowMs } from '../../steps/contract/caps.ts'
 import { undeliveredReasons } from '../../steps/contract/outcome.ts'
 import { dropExpired, type Retention } from '../retention/retention.ts'
 import { eventsToStart } from '../retention/rows.ts'
@@ -22,6 +26,8 @@ const attachmentHours = 24
 const webhookDays = 30
 /** How long a repeated mail is recognized; mail servers retry for five days, people for longer. */
 const inboundMailDays = 30
+/** Providers tell of a text again for some days. */
+const inboundTextDays = 30
 /** Sandbox messages are looked at soon, or never. */
 const sandboxDays = 7
 /** For a deleted integration nothing else would close the circuit. */
@@ -81,6 +87,7 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'api_keys', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'signing_secrets', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'throttles', sql`ends_at <= ${now} AND ${isUnheld('throttles')}`, abortSignal)
+      for (const isPast of await pastCounts(db, now)) await deleteInBatches(db, 'cap_counts', isPast, abortSignal)
       await deleteInBatches(db, 'attachments', isAttachmentDone(now), abortSignal)
       const before = (days: number) => new Date(now.getTime() - days * dayMs)
       const isOldInSandbox = sql`
@@ -98,6 +105,12 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
+      const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
+        (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
+        ${usualConsent.softBounces.days}))`
+      await deleteInBatches(db, 'soft_bounces', bouncedBefore, abortSignal)
+      await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
+      await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
@@ -164,6 +177,27 @@ export function chores(surroundings: Surroundings): TaskList {
 /** Where the clock is held, its times say nothing about the age of a row, and the windows of its tests stay. */
 const isUnheld = (table: string) => sql`
   NOT EXISTS (SELECT FROM environments h WHERE h.id = ${sql.table(table)}.environment_id AND h.clock_seed IS NOT NULL)`
+
+/** Of each cap that has counts, those behind its window; all of them once the cap is gone. */
+async function pastCounts(db: Db, now: Date): Promise<Array<RawBuilder<unknown>>> {
+  // Steps through the index from one cap to the next.
+  const { rows } = await sql<{ environment_id: string; cap_id: string; guards: Guards | null; clock_now: Date | null }>`
+    WITH RECURSIVE counted AS (
+      (SELECT environment_id, cap_id FROM cap_counts ORDER BY environment_id, cap_id LIMIT 1)
+      UNION ALL
+      SELECT next.* FROM counted, LATERAL (
+        SELECT c.environment_id, c.cap_id FROM cap_counts c
+        WHERE (c.environment_id, c.cap_id) > (counted.environment_id, counted.cap_id)
+        ORDER BY c.environment_id, c.cap_id LIMIT 1) next
+    )
+    SELECT counted.*, e.guards, e.clock_now FROM counted LEFT JOIN environments e ON e.id = environment_id`.execute(db)
+  return rows.map(({ environment_id, cap_id, guards, clock_now }) => {
+    const cap = guardsOf(guards).caps.find(({ id }) => id === cap_id)
+    const until = cap && new Date((clock_now ?? now).getTime() - windowMs(cap))
+    const ofCap = sql`environment_id = ${environment_id} AND cap_id = ${cap_id}`
+    return until ? sql`${ofCap} AND last_at <= ${until}` : ofCap
+  })
+}
 
 /** Older than its environment keeps activity. */
 const isPastActivity = (usualDays: number, now: Date) => sql`

@@ -19,6 +19,7 @@ import {
   goOnWith,
   type JobState,
   kindOf,
+  placeNeededBy,
   type RunState,
   skippedBy,
   stepRunOf,
@@ -87,6 +88,9 @@ async function callCode(
     return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
   }
   if (answer.options.skip) return { outcome: skippedBy(kindOf(job)) }
+  // Now that it is to be sent: it is asked for again with its places.
+  if (kindOf(job).call && placeNeededBy(run as RunState, job))
+    return { judgement: { kind: 'open', variant: undefined, details: [] } }
   const delivery = Object.keys(own).length > 0 ? own : null
   const rendered = {
     ...{ ...of, job: { ...of.job, delivery } },
@@ -136,7 +140,8 @@ async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<C
 async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<CallResult> {
   const { call, isWait: stops = false } = kindOf(job)
   const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
-  if (found.kind === 'closed' || (found.kind === 'open' && !call)) return { judgement: found }
+  const isDecided = found.kind === 'open' && (!call || placeNeededBy(run, job) !== undefined)
+  if (found.kind === 'closed' || isDecided) return { judgement: found }
   if (found.kind !== 'open') return { outcome: found.kind === 'fail' ? { ...found, stops } : found }
   const opened = { ...job, delivery: withGate(job.delivery, gateAfter(job, found)) }
   const outcome = await call?.({ ...of, ...stepRunOf(run, opened, of.now) }, tools)

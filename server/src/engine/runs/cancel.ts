@@ -4,18 +4,14 @@ import { retryConflicts } from '../../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import type { Group } from '../../steps/contract/need.ts'
-import { priorities } from '../core/fair-share.ts'
 import { timeIn } from '../core/held-clocks.ts'
-import { lockDigests, saveDigests } from '../core/statements.ts'
-import { cancelWaits, inherit, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
-import { lockRuns } from './load.ts'
-import { byGroup, type DigestRow } from './needs.ts'
+import { cancelWaits, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
+import { handOver } from './hand-over.ts'
 import { PassedOver } from './passed-over.ts'
 import { cancelQuestions } from './question-rows.ts'
 import type { JobState, RunState } from './run.ts'
 import { type EngineParts, startHeld, startRuns } from './start-runs.ts'
-import { storePassedOver, storeRuns } from './store.ts'
-import { handOn, heirOf } from './windows.ts'
+import { storePassedOver } from './store.ts'
 
 /** All lanes: members who were not reached get nothing. */
 const stopWalks = statement(
@@ -75,33 +71,12 @@ const saveCanceled = statement(
      FROM r WHERE j.environment_id = $1 AND j.notification_id = r.run_id AND j.position = r.position
    ), w AS (
      DELETE FROM event_waits w USING r
-     WHERE w.environment_id = $1 AND w.notification_id = r.run_id AND w.position = r.position
+     WHERE w.environment_id = $1 AND w.notification_id = r.run_id
+       AND (w.position = r.position OR r.run_status <> 'processing')
    )
    UPDATE notifications n SET status = r.run_status, updated_at = $3
    FROM (SELECT DISTINCT run_id, run_status FROM r) r
    WHERE n.environment_id = $1 AND n.id = r.run_id AND r.run_status <> 'processing'`,
-)
-
-/** The steps merged into the digests of these runs. */
-const findMergedSteps = statement(
-  'find_merged_steps',
-  `SELECT j.merged_into, j.notification_id, j.position, j.id, j.created_at FROM jobs j
-   WHERE j.environment_id = $1 AND j.merged_into = ANY ($2::text[]) AND j.status = 'merged' AND j.digest IS NOT NULL`,
-)
-
-/** The other events of a digest follow it to the run that inherits it. */
-const followHeirs = statement(
-  'follow_heirs',
-  `WITH given AS (
-     SELECT * FROM unnest($2::text[], $3::text[]) AS t (main, heir)
-   ), their_runs AS (
-     UPDATE notifications n SET digested_into = g.heir FROM given g
-     WHERE n.environment_id = $1 AND n.digested_into = g.main AND n.id <> g.heir
-       AND n.id IN (SELECT j.notification_id FROM jobs j
-                    WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.status = 'merged')
-   )
-   UPDATE jobs j SET merged_into = g.heir FROM given g
-   WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.notification_id <> g.heir AND j.status = 'merged'`,
 )
 
 interface Place {
@@ -240,7 +215,7 @@ async function cancelFound(
     ...{ runId: run.id, group: job.group },
     dueAt: dueAt ?? now,
   }))
-  if (digests.length > 0) await handOver(transaction, parts, environmentId, digests, now)
+  if (digests.length > 0) await handOver(transaction, parts.memory, environmentId, digests, now)
   return new Set(canceled.map(({ run }) => run)).size
 }
 
@@ -289,54 +264,4 @@ async function lockAll(
     const locked = new Set(rows.map(({ id }) => id))
     if (rows.every(({ digested_into: into }) => into === null || locked.has(into))) return
   }
-}
-
-/** A digest that was canceled while it collected. */
-interface CanceledDigest {
-  runId: string
-  group: Group
-  dueAt: Date
-}
-
-/**
- * A canceled digest hands its events to one of the runs merged into it. The window is locked first, so that no run joins a
- * digest that is gone. The canceled run is locked, so no other cancel takes an event out of it meanwhile.
- */
-async function handOver(
-  transaction: Transaction,
-  parts: EngineParts,
-  environmentId: string,
-  digests: CanceledDigest[],
-  now: Date,
-): Promise<void> {
-  const ids = digests.map(({ runId }) => runId)
-  const windows = await transaction.run<DigestRow>(lockDigests, byGroup(digests).columns)
-  const merged = await transaction.run<MergedRow>(findMergedSteps, [environmentId, ids])
-  const heirs = new Map(
-    digests.flatMap(({ runId, dueAt }) => {
-      const heir = heirOf(merged.filter(({ merged_into }) => merged_into === runId))
-      return heir ? [[runId, { id: heir.notification_id, position: heir.position, dueAt }] as const] : []
-    }),
-  )
-  const handed = windows
-    .filter(({ notification_id }) => ids.includes(notification_id ?? ''))
-    .map((row) => ({ ...row, ...handOn(row, heirs.get(row.notification_id ?? '')) }))
-  if (handed.length > 0) await transaction.run(saveDigests, [JSON.stringify(handed)])
-  if (heirs.size === 0) return
-  const keys = [...heirs.values()].map(({ id }) => ({ environmentId, id }))
-  const runs = await lockRuns(transaction, parts.memory, keys, now)
-  for (const [from, { id, position, dueAt }] of heirs) {
-    const run = runs.find((each) => each.id === id)
-    if (run) inherit(run, { from, position, dueAt }, now)
-  }
-  await transaction.run(followHeirs, [environmentId, [...heirs.keys()], keys.map(({ id }) => id)])
-  await storeRuns(transaction, runs, { now, priority: priorities.single })
-}
-
-interface MergedRow {
-  merged_into: string
-  notification_id: string
-  position: number
-  id: string
-  created_at: Date
 }

@@ -1,7 +1,7 @@
 // What canceling does to runs and their steps, who goes on with a canceled digest, and how runs end whose subscriber is gone.
 // Nothing here does I/O; cancel.ts and load.ts read and write rows, a simulation has the runs in memory.
 import { detail } from '../../steps/contract/outcome.ts'
-import { end, isEnded, type JobState, note, type RunState } from './run.ts'
+import { end, isEnded, type JobState, listenAgain, note, type RunState } from './run.ts'
 
 /** As much of a step as canceling needs. `details` may hold only new lines. */
 export type OutlinedJob = Pick<
@@ -70,6 +70,7 @@ export function inherit(
   run.status = 'processing'
   run.digestedInto = null
   run.effects.timers.push({ position, dueAt })
+  listenAgain(run, now)
 }
 
 /** Ends a run whose subscriber or workflow no longer exists. */

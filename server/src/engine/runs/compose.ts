@@ -81,6 +81,7 @@ export async function newRun(
     translatorFor: (locale) => environment.translator('workflow', definition, locale),
     status: 'processing',
     digestedInto: null,
+    goals: null,
     jobs: stepsIn(definition.steps).map(({ step, position }) => newJob(step, position, { now, newId })),
     createdAt: now,
     isNew: true,
@@ -135,6 +136,7 @@ export const factsFrom = (event: EventRow, { actor, tenant, contextData }: Refer
   ),
   createdAt: event.created_at,
   trace: event.trace ?? null,
+  startedBy: event.started_by ?? undefined,
 })
 
 export const resultsOf = (jobs: JobState[]) =>

@@ -2,7 +2,7 @@
 // call that waits for a slot can go back to the queue at any time. One that was begun and never ended shows that the process
 // died in between: the step learns that when it is made again.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isOutage } from '../../db/core/database.ts'
+import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { autoCommit, inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
@@ -343,7 +343,8 @@ export class Deliveries {
 
   /** For calls whose runs continue, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    await inTransaction(this.#parts.pool, (transaction) => this.#endIn(transaction, ended, now))
+    // Runs that go on may wait for each other's digests and caps.
+    await retryConflicts(() => inTransaction(this.#parts.pool, (transaction) => this.#endIn(transaction, ended, now)))
   }
 
   async #endIn(
@@ -352,7 +353,7 @@ export class Deliveries {
     now: Date,
     { goesOn = false, watch }: Storing = {},
   ): Promise<void> {
-    const { memory, log, shares, hands, wakes, bell, tracing, meter } = this.#parts
+    const { memory, shares, hands, wakes, bell, tracing, meter } = this.#parts
     const keys = ended.map(({ key }) => key)
     const runs = await lockRuns(transaction, memory, keys, now)
     const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
@@ -361,7 +362,7 @@ export class Deliveries {
       if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
       return [{ run, progress: afterCall(run, job, result, now) }]
     })
-    await settle(transaction, threads, { now, log })
+    await settle(transaction, threads, this.#parts, now)
     const continued = [...new Set(threads.map(({ run }) => run))]
     if (watch) transaction.afterCommit(() => watch(continued, now))
     await storeRuns(transaction, continued, {

@@ -93,7 +93,8 @@ async function walkOn(
   await settle(
     transaction,
     runs.map((run) => ({ run, progress: advance(run, now) })),
-    { now, log: parts.log },
+    parts,
+    now,
   )
   const { tracing, meter, statistics, bell } = parts
   if (watch) transaction.afterCommit(() => watch(runs, now))

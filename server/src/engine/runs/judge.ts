@@ -1,8 +1,12 @@
 // Whether a trigger can be accepted: its workflow, its payload, its tenant and its recipients. Nothing here does I/O.
+import { RequestError } from '../../errors.ts'
+import { RenderError } from '../../render/limits.ts'
 import { renderTemplate, situation } from '../../render/liquid.ts'
+import type { StartWorkflow } from '../../steps/contract/need.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
-import { isActive } from './compose.ts'
+import { splitAttachments } from './attachments.ts'
+import { type EventRow, isActive } from './compose.ts'
 import { checkPayload, payloadError } from './payload.ts'
 import type { TriggerRequest, TriggerStatus } from './trigger-request.ts'
 
@@ -51,4 +55,57 @@ export function idleStatus(
   if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
   if (recipients?.length === 0) return 'invalid_recipients'
   return undefined
+}
+
+/** A workflow that a step starts. */
+export interface Start {
+  need: StartWorkflow
+  workflow: WorkflowVersion
+  trace: string | null
+}
+
+/** The trigger as it will be stored, but for when it was started; or why there is none. */
+export function judgeStart(
+  { need, workflow, trace }: Start,
+  tenant: TenantChoice | undefined,
+  { now, newId }: { now: Date; newId(now: Date): string },
+): Omit<EventRow, 'started_at'> | string {
+  const request = {
+    ...{ recipients: need.recipients, payload: need.payload },
+    tenant: need.tenant === undefined ? undefined : { identifier: need.tenant },
+  }
+  try {
+    const { rest: payload } = splitAttachments(judgePayload(workflow, request))
+    const idle = idleStatus(workflow, request, tenant)
+    if (idle) return idle
+    return {
+      ...{ environment_id: need.environmentId, id: newId(now), transaction_id: need.transactionId },
+      ...{ workflow_id: workflow.id, workflow_version: workflow.version, recipients: need.recipients, payload },
+      ...{ overrides: {}, actor: need.actor === undefined ? null : { subscriberId: need.actor } },
+      tenant: request.tenant ?? null,
+      context: Object.keys(need.context).length === 0 ? null : need.context,
+      ...{ created_at: now, trace, started_by: need.startedBy },
+      cancellation_key: keyOfStart(need, workflow, payload, now),
+    }
+  } catch (error) {
+    if (error instanceof RequestError) return error.code
+    throw error
+  }
+}
+
+/** One that cannot be rendered, or is too long, is none. */
+function keyOfStart(
+  { cancellationKey, context }: Pick<StartWorkflow, 'cancellationKey' | 'context'>,
+  { journey }: WorkflowVersion,
+  payload: Members,
+  now: Date,
+): string | null {
+  if (cancellationKey !== undefined) return cancellationKey
+  if (!journey?.cancellationKey) return null
+  try {
+    return keyFrom(journey.cancellationKey, { payload, context }, now) || null
+  } catch (error) {
+    if (error instanceof RenderError) return null
+    throw error
+  }
 }

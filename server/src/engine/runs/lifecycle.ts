@@ -28,6 +28,7 @@ type Message = Pick<MessageRow, 'seen' | 'read' | 'archived' | 'snoozed_until' |
 const skipReasons = [
   'preference',
   'suppressed',
+  'snoozed',
   'step_condition',
   'missing_email',
   'missing_phone',
@@ -36,7 +37,9 @@ const skipReasons = [
   'some_channels_missing_credentials',
   'outside_schedule',
   'throttled',
+  'capped',
   'exited',
+  'goal_met',
 ]
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 

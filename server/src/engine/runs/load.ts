@@ -149,7 +149,12 @@ async function existingRun(
     event,
   }: Pick<PreparedEvent, 'definition'> & { environment: RememberedEnvironment; event: EventFacts },
 ): Promise<RunState> {
-  const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
+  const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, [
+    'created_at',
+    'updated_at',
+    'last_online_at',
+    'snoozed_until',
+  ])
   const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
   for (const job of row.jobs ?? []) {
     // Redriven: use the step of the version it was redriven with.
@@ -211,6 +216,7 @@ async function existingRun(
     translatorFor: (locale) => environment.translator('workflow', definition, locale),
     status: row.status as RunState['status'],
     digestedInto: row.digested_into,
+    goals: row.goals,
     jobs,
     createdAt: row.created_at,
     isNew: false,

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { rowsGiven, statement, type Transaction } from '../../db/core/transaction.ts'
+import { askPlace, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
   CloseDigest,
@@ -11,12 +12,14 @@ import type {
   FindEvents,
   FindOnDuty,
   FindTopicMembers,
-  Group,
+  FindSchedule,
+  HandDigestOn,
   HeardEvent,
   JoinDigest,
   Need,
   PassThrottle,
   Progress,
+  TakePlace,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
 import { onDuty, type RotaRules } from '../core/rota.ts'
@@ -24,19 +27,26 @@ import {
   findMerged,
   findMessageFacts,
   findPostedEvents,
+  findSchedules,
   holdBeginnings,
+  lockCaps,
   lockDigests,
   lockThrottles,
+  saveCaps,
   saveDigests,
   saveThrottles,
 } from '../core/statements.ts'
+import { preferencesFor, type StoredPreference } from './compose.ts'
+import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
+import { handOver } from './hand-over.ts'
 import { findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault, type RunState, StepFault } from './run.ts'
+import { type StartingParts, startWorkflows } from './start-workflows.ts'
+import { updateSubscribers } from './update-subscribers.ts'
 import {
   closeDigest,
   collect,
-  type DigestState,
   joinDigest,
   mostEventBytes,
   mostEvents,
@@ -57,15 +67,20 @@ interface Waiting extends Thread {
 /** Runs per turn of the event loop. */
 const stretch = 50
 
+export interface SettlingParts extends StartingParts {
+  log: Logger
+}
+
 export async function settle(
   transaction: Transaction,
   threads: Thread[],
-  { now, log }: { now: Date; log: Logger },
+  parts: SettlingParts,
+  now: Date,
 ): Promise<void> {
   let waiting: Waiting[] = []
   const lines = new Map<RunState, Thread[]>()
   const step = (thread: Thread, answer?: Answer): void => {
-    const need = proceed(thread, answer, { now, log })
+    const need = proceed(thread, answer, { now, log: parts.log })
     if (need) {
       waiting.push({ ...thread, need })
       return
@@ -87,7 +102,7 @@ export async function settle(
   while (waiting.length > 0) {
     const asked = waiting
     waiting = []
-    const answers = await answerAll(transaction, asked, now)
+    const answers = await answerAll(transaction, asked, parts, now)
     for (const [index, thread] of asked.entries()) {
       const answer = answers[index]
       if (answer && 'traces' in answer && answer.traces) thread.run.digestedTraces = answer.traces
@@ -110,18 +125,27 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
   }
 }
 
-async function answerAll(transaction: Transaction, asked: Waiting[], now: Date): Promise<Answer[]> {
+async function answerAll(
+  transaction: Transaction,
+  asked: Waiting[],
+  parts: SettlingParts,
+  now: Date,
+): Promise<Answer[]> {
   const needs = asked.map(({ need }) => need)
   const answers = new Map<Need, Answer>()
   const of = <T extends Need>(name: T['need']) => needs.filter((need): need is T => need.need === name)
   await joinDigests(transaction, of<JoinDigest>('join digest'), now, answers)
   await closeDigests(transaction, of<CloseDigest>('close digest'), now, answers)
+  await handDigestsOn(transaction, of<HandDigestOn>('hand digest on'), parts, now, answers)
   await passThrottles(transaction, of<PassThrottle>('pass throttle'), now, answers)
+  await takePlaces(transaction, of<TakePlace>('take place'), now, answers)
+  await findOwnSchedules(transaction, asked, answers)
   await findEvents(transaction, of<FindEvents>('find events'), answers)
   await findMessages(transaction, asked, now, answers)
   await meetAsked(transaction, asked, answers)
   await findAskedMembers(transaction, of<FindTopicMembers>('find topic members'), answers)
   await findDuties(transaction, of<FindOnDuty>('find on duty'), answers)
+  await actOutside(transaction, asked, parts, now, answers)
   return needs.map((need) => answers.get(need) as Answer)
 }
 
@@ -271,41 +295,6 @@ async function findDuties(transaction: Transaction, needs: FindOnDuty[], answers
   }
 }
 
-interface GroupRow {
-  environment_id: string
-  workflow_id: string
-  step_row_id: string
-  subscriber_row_id: string
-  value: string
-}
-
-export const keyOf = (group: Group) =>
-  JSON.stringify([group.environmentId, group.workflowId, group.stepRowId, group.subscriberRowId, group.value])
-const rowKey = (row: GroupRow) =>
-  JSON.stringify([row.environment_id, row.workflow_id, row.step_row_id, row.subscriber_row_id, row.value])
-
-/** Needs by group, in their order, and the groups as columns. */
-export function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<string, T[]>; columns: string[][] } {
-  const groups = new Map<string, T[]>()
-  for (const need of needs) {
-    const key = keyOf(need.group)
-    const known = groups.get(key)
-    if (known) known.push(need)
-    else groups.set(key, [need])
-  }
-  const firsts = [...groups.values()].flatMap(([first]) => (first ? [first.group] : []))
-  const columns = [
-    firsts.map((group) => group.environmentId),
-    firsts.map((group) => group.workflowId),
-    firsts.map((group) => group.stepRowId),
-    firsts.map((group) => group.subscriberRowId),
-    firsts.map((group) => group.value),
-  ]
-  return { groups, columns }
-}
-
-export type DigestRow = GroupRow & DigestState
-
 async function joinDigests(
   transaction: Transaction,
   needs: JoinDigest[],
@@ -323,14 +312,6 @@ async function joinDigests(
   }
   if (changed.length > 0) await transaction.run(saveDigests, [JSON.stringify(changed)])
 }
-
-const groupRowOf = ({ environment_id, workflow_id, step_row_id, subscriber_row_id, value }: GroupRow): GroupRow => ({
-  environment_id,
-  workflow_id,
-  step_row_id,
-  subscriber_row_id,
-  value,
-})
 
 async function closeDigests(
   transaction: Transaction,
@@ -390,6 +371,21 @@ async function closeDigests(
   }
 }
 
+async function handDigestsOn(
+  transaction: Transaction,
+  needs: HandDigestOn[],
+  { memory }: SettlingParts,
+  now: Date,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  for (const environmentId of new Set(needs.map(({ group }) => group.environmentId))) {
+    const own = needs.filter(({ group }) => group.environmentId === environmentId)
+    const digests = own.map(({ notificationId: runId, group, dueAt }) => ({ runId, group, dueAt }))
+    await handOver(transaction, memory, environmentId, digests, now)
+    for (const need of own) answers.set(need, { isHandedOn: true })
+  }
+}
+
 type ThrottleRow = GroupRow & ThrottleState
 
 async function passThrottles(
@@ -408,4 +404,93 @@ async function passThrottles(
     if (after) changed.push({ ...groupRowOf(row), ...after })
   }
   if (changed.length > 0) await transaction.run(saveThrottles, [JSON.stringify(changed)])
+}
+
+interface CapRow {
+  environment_id: string
+  subscriber_row_id: string
+  cap_id: string
+  places: Date[]
+}
+
+/** Places in caps, one after the other. The rows stay locked until the transaction ends, so no cap gives too many. */
+async function takePlaces(
+  transaction: Transaction,
+  needs: TakePlace[],
+  now: Date,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  if (needs.length === 0) return
+  const keyOfCap = (row: Omit<CapRow, 'places'>) => `${row.environment_id} ${row.subscriber_row_id} ${row.cap_id}`
+  const rowOf = ({ environmentId, subscriberRowId }: TakePlace, capId: string) => ({
+    ...{ environment_id: environmentId, subscriber_row_id: subscriberRowId, cap_id: capId },
+  })
+  const wanted = needs.flatMap((need) => need.caps.map(({ id }) => rowOf(need, id)))
+  const rows = [...new Map(wanted.map((row) => [keyOfCap(row), row])).values()]
+  const locked = await transaction.run<CapRow>(lockCaps, [
+    rows.map(({ environment_id }) => environment_id),
+    rows.map(({ subscriber_row_id }) => subscriber_row_id),
+    rows.map(({ cap_id }) => cap_id),
+  ])
+  const places = new Map(locked.map((row) => [keyOfCap(row), row.places.map((at) => at.getTime())]))
+  const changed = new Map<string, object>()
+  for (const need of needs) {
+    const placesOf = (capId: string) => places.get(keyOfCap(rowOf(need, capId))) ?? []
+    const answer = askPlace(need.caps, placesOf, now)
+    answers.set(need, answer)
+    if (!answer.isTaken) continue
+    for (const cap of need.caps) {
+      const row = rowOf(need, cap.id)
+      const after = withPlace(cap, placesOf(cap.id), now)
+      places.set(keyOfCap(row), after)
+      const [times, lastAt] = [after.map((at) => new Date(at)), new Date(after.at(-1) ?? 0)]
+      changed.set(keyOfCap(row), { ...row, places: times, last_at: lastAt })
+    }
+  }
+  if (changed.size > 0) await transaction.run(saveCaps, [JSON.stringify([...changed.values()])])
+}
+
+interface ScheduleRow {
+  environment_id: string
+  id: string
+  timezone: string | null
+  preferences: StoredPreference[] | null
+}
+
+/** The lock first: whoever changes a schedule from now on waits for this transaction, and then finds the held step. */
+async function findOwnSchedules(transaction: Transaction, asked: Waiting[], answers: Map<Need, Answer>): Promise<void> {
+  const all = asked.flatMap(({ need, run }) => (need.need === 'find schedule' ? [{ need, run }] : []))
+  if (all.length === 0) return
+  const environments = all.map(({ need }) => need.environmentId)
+  const subscribers = all.map(({ need }) => need.subscriberRowId)
+  await transaction.run(holdBeginnings, [environments, all.map(() => ''), subscribers])
+  const rows = await transaction.run<ScheduleRow>(findSchedules, [environments, subscribers])
+  for (const { need, run } of all) answers.set(need, scheduleIn(rows, need, run))
+}
+
+/** Who is gone has the schedule of before. */
+function scheduleIn(rows: ScheduleRow[], { environmentId, subscriberRowId }: FindSchedule, run: RunState) {
+  const row = rows.find(({ environment_id, id }) => environment_id === environmentId && id === subscriberRowId)
+  if (!row) return { schedule: run.preferences?.schedule ?? null, timezone: run.subscriber.timezone }
+  const preferences = preferencesFor(row.preferences, run.workflow.id, run.contextKeys)
+  return { schedule: preferences?.schedule ?? null, timezone: row.timezone }
+}
+
+/** What steps do beyond their runs. */
+async function actOutside(
+  transaction: Transaction,
+  asked: Waiting[],
+  parts: SettlingParts,
+  now: Date,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  const updates = asked.flatMap(({ need, run }) => (need.need === 'update subscriber' ? [{ need, run }] : []))
+  if (updates.length > 0)
+    for (const [need, changed] of await updateSubscribers(transaction, updates, parts.memory, now))
+      answers.set(need, { changed })
+  const starts = asked.flatMap(({ need, run }) =>
+    need.need === 'start workflow' ? [{ need, trace: run.event.trace }] : [],
+  )
+  if (starts.length > 0)
+    for (const [need, status] of await startWorkflows(transaction, starts, parts, now)) answers.set(need, { status })
 }

@@ -4,13 +4,14 @@ import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import { autoCommit, inTransaction, rowsGiven, statement, type Transaction } from '../../db/core/transaction.ts'
+import type { HeardEvent } from '../../steps/contract/need.ts'
 import { priorities } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { heldTime } from '../core/held-clocks.ts'
 import { addHeldWork, heardUnder } from '../core/statements.ts'
 import { lockRuns, type RunKey } from './load.ts'
-import { settle, type Thread } from './needs.ts'
-import { hear, type RunState } from './run.ts'
+import { settle } from './needs.ts'
+import { hearAll } from './run.ts'
 import type { EngineParts, Storing } from './start-runs.ts'
 import { storeRuns, tellHeldWork } from './store.ts'
 
@@ -79,7 +80,7 @@ const findGiven = statement(
    WHERE (environment_id, given_id) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
 )
 
-type Parts = Pick<EngineParts, 'pool' | 'clock' | 'bell' | 'memory'> & { dedupDays: number }
+type Parts = Pick<EngineParts, 'pool' | 'clock' | 'bell' | 'memory' | 'dedupDays'>
 
 export class PostedEvents {
   readonly #parts: Parts
@@ -313,9 +314,7 @@ async function tellSome(
   const ids = waits.map(({ notification_id }) => notification_id)
   const createdAt = event.created_at.toISOString()
   const heard = { rowId: id, event: { id: given_id ?? id, name, key: event.key, subscriberId, payload, createdAt } }
-  await tellRuns(transaction, parts, { environmentId, ids }, { now, ...storing }, (run) =>
-    run.jobs.map((job) => ({ run, progress: hear(run, job, heard, now) })),
-  )
+  await tellRuns(transaction, parts, { environmentId, ids }, { now, ...storing }, heard)
   const isMore = ids.length === chunk
   await transaction.run(saveReached, [environmentId, id, isMore ? ids.at(-1) : null])
   return isMore
@@ -339,23 +338,21 @@ export const lookAgain = (
   parts: EngineParts,
   of: { environmentId: string; ids: string[] },
   storing: Storing & { now: Date },
-): Promise<void> =>
-  tellRuns(transaction, parts, of, storing, (run) =>
-    run.jobs.map((job) => ({ run, progress: hear(run, job, undefined, storing.now) })),
-  )
+): Promise<void> => tellRuns(transaction, parts, of, storing, undefined)
 
 async function tellRuns(
   transaction: Transaction,
   parts: EngineParts,
   { environmentId, ids }: { environmentId: string; ids: string[] },
   { now, goesOn = false, watch }: Storing & { now: Date },
-  threadsOf: (run: RunState) => Thread[],
+  heard: HeardEvent | undefined,
 ): Promise<void> {
-  const { memory, log, shares, hands, wakes, bell, tracing, meter } = parts
+  const { memory, shares, hands, wakes, bell, tracing, meter } = parts
   if (ids.length === 0) return
   const keys = ids.map((id) => ({ environmentId, id }))
   const runs = await lockRuns(transaction, memory, keys, now)
-  await settle(transaction, runs.flatMap(threadsOf), { now, log })
+  const threads = runs.map((run) => ({ run, progress: hearAll(run, heard, now) }))
+  await settle(transaction, threads, parts, now)
   const told = runs.filter(({ jobs }) => jobs.some(({ isChanged }) => isChanged))
   if (told.length === 0) return
   if (watch) transaction.afterCommit(() => watch(told, now))

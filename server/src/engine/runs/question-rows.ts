@@ -122,6 +122,8 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
     transaction,
     runs.filter(hasLateChat).map((run) => ({ environmentId: run.environment.id, id: run.id })),
   )
+  const left = runs.filter(hasLeftQuestion).map((run) => ({ environmentId: run.environment.id, id: run.id }))
+  if (left.length > 0) await cancelQuestions(transaction, left, now)
   if (changes.length === 0) return
   const added = changes.filter(({ question }) => question.texts)
   if (added.length > 0) await transaction.run(addQuestions, [storableJson(added.map(newRow)), now])
@@ -179,6 +181,18 @@ const hasLateChat = ({ jobs, isNew }: RunState): boolean =>
       isChanged &&
       status === 'completed' &&
       jobs.some((job) => job.position === asked.of && job.status !== 'delayed'),
+  )
+
+/** A goal was met, or the step failed unexpectedly, while its question was open. */
+const hasLeftQuestion = ({ jobs, effects, isNew }: RunState): boolean =>
+  !isNew &&
+  jobs.some(
+    (job) =>
+      job.type === 'ask' &&
+      job.isChanged &&
+      job.delivery !== null &&
+      (job.status === 'canceled' || job.status === 'failed') &&
+      effects.asking.every((each) => each.job !== job),
   )
 
 /** One for each question: what happened to it together, as it is in the end. */

@@ -55,7 +55,7 @@ export const answer = (parts: EngineParts, request: AnswerRequest): Promise<Answ
 
 async function take(transaction: Transaction, parts: EngineParts, request: AnswerRequest): Promise<Answered> {
   const { environmentId } = request
-  const { memory, log, clock, shares, hands, wakes, bell, tracing, meter } = parts
+  const { memory, clock, shares, hands, wakes, bell, tracing, meter } = parts
   const shown = await timeIn(transaction, parts, environmentId)
   const before = await find(transaction, request)
   refuseStrangers(before, request)
@@ -70,7 +70,7 @@ async function take(transaction: Transaction, parts: EngineParts, request: Answe
   const by: AnsweredBy = { ...request.by, createdAt: now.toISOString() }
   const label = question.answers.find(({ id }) => id === request.answer)?.label ?? request.answer
   const given = { answer: request.answer, label, text: textIn(request), by }
-  await settle(transaction, [{ run, progress: answerQuestion(run, job, given, now) }], { now, log })
+  await settle(transaction, [{ run, progress: answerQuestion(run, job, given, now) }], parts, now)
   const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter }
   await storeRuns(transaction, [run], writing)
   return { state: 'answered', answer: request.answer, answeredBy: by, isYours: true }

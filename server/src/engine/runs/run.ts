@@ -1,18 +1,34 @@
 // A run is a state machine: it advances through its steps until one has to wait or to call the outside, or none is left.
 // Nothing here does I/O. What a step needs from the database it yields as a `Need`, so that many runs can share one statement.
 
-import type { CopyOf, RunTopic, StoredDetail } from '../../db/core/tables.ts'
+import type { CopyOf, Goal, RunGoals, RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
 import type { Translator } from '../../render/translations.ts'
-import type { ControlValues, Heard, StepKind, StepType } from '../../steps/contract/kind.ts'
+import { type PlaceAnswer, placeFor } from '../../steps/contract/caps.ts'
+import { type ControlValues, type Heard, isExtension, type StepKind, type StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
-import type { Awaited, HeardEvent, Progress } from '../../steps/contract/need.ts'
-import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
+import {
+  type Awaited,
+  type FoundSchedule,
+  groupOf,
+  type HeardEvent,
+  type Progress,
+  type TakePlace,
+} from '../../steps/contract/need.ts'
+import {
+  type Detail,
+  detail,
+  type Reason,
+  type Skip,
+  type StepOutcome,
+  type Wait,
+} from '../../steps/contract/outcome.ts'
 import type { AskChannel, AskedPerson, Asking, CopyState, GivenAnswer } from '../../steps/contract/question.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
+import { isCommercial } from '../../steps/delivery/consent-links.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { keptIn } from '../../steps/kinds/ask.ts'
 import { copyContent, copyStep } from '../../steps/kinds/ask-copies.ts'
@@ -20,6 +36,7 @@ import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { isCritical, type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
 import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
+import { askGoals, beginGoals, hearGoals, listensOf, type Met, positionOfGoal } from './goals.ts'
 
 export type JobStatus =
   | 'pending'
@@ -58,6 +75,8 @@ export interface RunState extends RunFacts {
   topics: RunTopic[] | null
   status: 'processing' | 'completed' | 'error'
   digestedInto: string | null
+  /** Null before its goals are asked, and without any. */
+  goals: RunGoals | null
   jobs: JobState[]
   createdAt: Date
   isNew: boolean
@@ -81,10 +100,12 @@ export interface Effects {
   /** What steps wait for beside their time, and the steps that wait no longer. */
   listens: Array<{ position: number; entries: Awaited[] }>
   unlistens: number[]
-  /** Posted events that have ended a wait. */
+  /** Posted events that have ended a wait, or the run. */
   heard: string[]
   /** What has become of questions. */
   asking: Array<Asking & { job: JobState }>
+  /** Whether a goal has been met just now. */
+  isGoalMet: boolean
 }
 
 export const noEffects = (): Effects => ({
@@ -96,6 +117,7 @@ export const noEffects = (): Effects => ({
   unlistens: [],
   heard: [],
   asking: [],
+  isGoalMet: false,
 })
 
 /** After this many, the step runs whatever the schedule says. */
@@ -103,6 +125,8 @@ const mostScheduleExtensions = 3
 
 /** Advances the run as far as it goes without waiting. */
 export function* advance(run: RunState, now: Date): Progress<void> {
+  const goals = goalsOf(run)
+  if (goals.length > 0 && (yield* meetGoal(run, undefined, now))) return
   for (;;) {
     const job = run.jobs.find(({ status }) => status === 'pending')
     if (!job) break
@@ -110,10 +134,100 @@ export function* advance(run: RunState, now: Date): Progress<void> {
       leaveRest(run, now)
       break
     }
+    if (goals.length > 0 && (yield* meetCondition(run, job, goals, now))) return
     noteBegin(run, job, now)
     if (!(yield* applied(run, job, yield* guarded(() => begin(run, job, now), job), now))) return
   }
   end(run)
+}
+
+const goalsOf = ({ definition }: RunState): Goal[] => definition.journey?.goals ?? []
+
+/** Whether a goal is met: by an event, or by what has happened since the trigger. Then the run is over. */
+function* meetGoal(run: RunState, event: HeardEvent | undefined, now: Date): Progress<boolean> {
+  const goals = goalsOf(run)
+  const job = run.jobs.find((each) => !isEnded(each))
+  if (goals.length === 0 || !job || run.status !== 'processing') return false
+  if (run.goals?.met) return true
+  const of = stepRunOf(run, job, now)
+  if (!run.goals) {
+    const begun = beginGoals(of, goals)
+    run.goals = begun.goals
+    noteOnce(job, begun.warnings, now)
+    run.effects.listens.push(...listensOf(of, goals, run.goals))
+  }
+  const { met, warnings } = yield* hearGoals(of, goals, run.goals, event)
+  noteOnce(job, warnings, now)
+  if (met) yield* endByGoal(run, met, now)
+  return met !== undefined
+}
+
+function* meetCondition(run: RunState, job: JobState, goals: Goal[], now: Date): Progress<boolean> {
+  const { met, warnings } = askGoals({ run, now }, goals)
+  noteOnce(job, warnings, now)
+  if (met) yield* endByGoal(run, met, now)
+  return met !== undefined
+}
+
+/** What waits and what is left is not done. A call under way is finished and recorded first. */
+function* endByGoal(run: RunState, { goal, match }: Met, now: Date): Progress<void> {
+  const { name } = goal
+  const met = { name, event: match?.event ?? null, createdAt: now.toISOString() }
+  run.goals = { keys: run.goals?.keys ?? [], met }
+  run.effects.isGoalMet = true
+  if (match?.heard !== undefined) run.effects.heard.push(match.heard)
+  for (const job of run.jobs) {
+    const isDigest = job.type === 'digest' && job.status === 'delayed'
+    const { dueAt } = job
+    if (!leaveByGoal(run, job, now) || !isDigest) continue
+    yield {
+      ...{ need: 'hand digest on', notificationId: run.id, position: job.position, dueAt: dueAt ?? now },
+      group: groupOf(stepRunOf(run, job, now), String(job.digest?.digestValue ?? '')),
+    }
+  }
+  end(run)
+}
+
+/** @returns false for a call under way, and for what has ended */
+function leaveByGoal(run: RunState, job: JobState, now: Date): boolean {
+  const isCalling = job.status === 'running' || (job.status === 'queued' && job.dueAt === null)
+  if (isEnded(job) || isCalling) return false
+  if (job.status !== 'pending') run.effects.unlistens.push(job.position)
+  cancelByGoal(run, job, now)
+  return true
+}
+
+function cancelByGoal(run: RunState, job: JobState, now: Date): void {
+  note(job, detail('goal_met', { goal: run.goals?.met?.name }), now)
+  Object.assign(job, { status: 'canceled', reason: 'goal_met', dueAt: null })
+  if (!job.asked) run.results[job.step.stepId] = resultOf(job)
+}
+
+/** The call of a step is over that was under way when a goal was met. It is not made again. */
+function recordLast(run: RunState, job: JobState, outcome: StepOutcome | undefined, now: Date): void {
+  if (outcome) apply(run, job, outcome, now)
+  if (!isEnded(job)) {
+    const { effects } = run
+    effects.calls = effects.calls.filter((position) => position !== job.position)
+    effects.timers = effects.timers.filter(({ position }) => position !== job.position)
+    effects.listens = effects.listens.filter(({ position }) => position !== job.position)
+    cancelByGoal(run, job, now)
+  }
+  for (const other of run.jobs) leaveByGoal(run, other, now)
+  end(run)
+}
+
+/** An event has been posted, or something has happened to messages: the goals of the run are asked first. */
+export function* hearAll(run: RunState, event: HeardEvent | undefined, now: Date): Progress<void> {
+  if (yield* meetGoal(run, event, now)) return
+  for (const job of [...run.jobs]) yield* hear(run, job, event, now)
+}
+
+/** A run that goes on with a digest listens again. */
+export function listenAgain(run: RunState, now: Date): void {
+  const [job] = run.jobs
+  if (job && run.goals && !run.goals.met)
+    run.effects.listens.push(...listensOf(stepRunOf(run, job, now), goalsOf(run), run.goals))
 }
 
 function noteBegin(run: RunState, job: JobState, now: Date): void {
@@ -138,6 +252,7 @@ const preferenceEvaluation = ({ topicKey, subscriptionIdentifier, preference, co
 
 /** The step's wait is over. */
 function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
+  if (isHeld(job)) return yield* beginHeld(run, job, now)
   const extended = extension(run, job, now)
   if (extended) {
     apply(run, job, extended, now)
@@ -146,17 +261,31 @@ function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
   yield* endWait(run, job, now, false)
 }
 
-/** Somebody ended the step's wait: it is not extended to the schedule. */
-export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<void> => endWait(run, job, now, true)
+/** Somebody ended the step's wait: the schedule does not matter any more. */
+export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<void> =>
+  isHeld(job) ? beginHeld(run, job, now, { ignoresSchedule: true }) : endWait(run, job, now, true)
+
+/** Whether it waits only because the subscriber's schedule is closed. */
+export const isHeld = (job: Pick<JobState, 'type' | 'status'>): boolean =>
+  job.status === 'delayed' && kindOf(job).wake === undefined
+
+/** Everything is asked again. Where it is held until the same moment, nothing happens. */
+function* beginHeld(run: RunState, job: JobState, now: Date, how: Beginning = {}): Progress<void> {
+  const outcome = yield* guarded(() => begin(run, job, now, how), job)
+  if (outcome.kind === 'wait' && outcome.until.getTime() === job.dueAt?.getTime()) return
+  if (apply(run, job, outcome, now)) yield* advance(run, now)
+}
 
 function* endWait(run: RunState, job: JobState, now: Date, isEarly: boolean): Progress<void> {
   const outcome = yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job)
   yield* conclude(run, job, outcome, now)
 }
 
-/** Something has happened that the step may wait for: an event, or something to messages of earlier steps. */
+/** Something has happened that the step may wait for: an event, or something to messages of earlier steps or the schedule. */
 export function* hear(run: RunState, job: JobState, event: HeardEvent | undefined, now: Date): Progress<void> {
   const kind = kindOf(job)
+  // The schedule may have changed.
+  if (isHeld(job) && event === undefined) return yield* beginHeld(run, job, now)
   if (job.status !== 'delayed' || !kind.hear) return
   let found: Heard
   try {
@@ -187,6 +316,7 @@ export function* wakeUp(run: RunState, job: JobState, now: Date): Progress<void>
 
 /** The step's call is over. */
 export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  if (run.goals?.met) return recordLast(run, job, outcome, now)
   yield* conclude(run, job, outcome, now)
 }
 
@@ -202,15 +332,20 @@ export function* goOnPast(
   now: Date,
 ): Progress<void> {
   if (outcome) openGate(job, judgement, now)
+  if (run.goals?.met) return recordLast(run, job, outcome, now)
   const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
   yield* conclude(run, job, next, now)
 }
 
 /** The user's code has decided what the step does; the rest is as if the workflow said so. */
 export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
+  if (run.goals?.met) return recordLast(run, job, undefined, now)
   const kind = kindOf(job)
   const of = { ...stepRunOf(run, job, now), values: outputs, isRendered: true }
-  const outcome = yield* guarded(() => kind.begin?.(of) ?? { ...done, output: outputs }, job)
+  const outcome = yield* guarded(
+    () => withinCaps(run, job, () => kind.begin?.(of) ?? { ...done, output: outputs }),
+    job,
+  )
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
 
@@ -325,7 +460,9 @@ function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
   if (!of || !person) return { now, run: view, step: job.step, values: {}, job }
   const { questionId } = keptIn({ job: of })
   const { values, question } = copyContent(stepRunOf(run, of, now), person, questionId, job.type as AskChannel)
-  return { now, run: { ...view, question }, step: job.step, values, job }
+  // The step does not know about places in caps: it sees only its own delivery state.
+  const own = gateOf(job) ? { ...job, delivery: withGate(job.delivery, undefined) } : job
+  return { now, run: { ...view, question }, step: job.step, values, job: own }
 }
 
 /** What clients read of the question in an in-app copy. */
@@ -341,10 +478,18 @@ export const recipientIn = (run: RunState, { asked }: JobState): RunState['subsc
 
 const done: StepOutcome = { kind: 'done', details: [] }
 
-/** Sets the final status once every step has ended. */
-export function end(run: Pick<RunState, 'status'> & { jobs: Array<Pick<JobState, 'status' | 'reason'>> }): void {
-  if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
+/** Sets the final status once every step has ended. A run that has met a goal is completed, whatever failed on the way. */
+export function end(run: EndingRun): void {
+  if (!run.jobs.every(isEnded)) return
+  run.status = run.jobs.some(hasFailed) && !run.goals?.met ? 'error' : 'completed'
+  if (!run.goals || !run.effects) return
+  const { effects, goals } = run
+  effects.listens = effects.listens.filter(({ position }) => position < positionOfGoal(0))
+  effects.unlistens.push(...goals.keys.map((_, index) => positionOfGoal(index)))
 }
+
+type EndingRun = Pick<RunState, 'status'> &
+  Partial<Pick<RunState, 'goals' | 'effects'>> & { jobs: Array<Pick<JobState, 'status' | 'reason'>> }
 
 /** A step that may fail does not fail the run. */
 const hasFailed = ({ status, reason }: Pick<JobState, 'status' | 'reason'>) =>
@@ -354,11 +499,23 @@ const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled'
 
 export const isEnded = ({ status }: Pick<JobState, 'status'>): boolean => ended.has(status)
 
-function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> {
+interface Beginning {
+  ignoresSchedule?: boolean
+}
+
+function* begin(
+  run: RunState,
+  job: JobState,
+  now: Date,
+  { ignoresSchedule = false }: Beginning = {},
+): Progress<StepOutcome> {
   const kind = kindOf(job)
   const of = stepRunOf(run, job, now)
   const view = viewOf(run, job)
-  const heldBack = outsideSchedule(view, kind, now) ?? filtered(view, kind)
+  const closed = ignoresSchedule ? undefined : outsideSchedule(view, kind, now)
+  // Copies of a question are never held: it would be over before they go out.
+  const shut = closed && (job.asked ? closed : yield* untilOpening(run, closed, now))
+  const heldBack = shut ?? filtered(view, kind) ?? snoozed(view, kind, now)
   if (heldBack) return heldBack
   // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
@@ -389,9 +546,46 @@ function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, know
   openGate(job, judgement, now)
   if (judgement.kind === 'closed') return filteredOut(kind, judgement.raw)
   const of = judgement.variant ? undefined : known
-  const outcome = kind.begin?.(of ?? stepRunOf(run, job, now)) ?? { kind: 'call', details: [] }
+  return yield* withinCaps(
+    run,
+    job,
+    () => kind.begin?.(of ?? stepRunOf(run, job, now)) ?? { kind: 'call', details: [] },
+  )
+}
+
+/** Goes on with the step if there is a place in every cap that concerns it. The last of what is asked. */
+function* withinCaps(
+  run: RunState,
+  job: JobState,
+  goOn: () => StepOutcome | Progress<StepOutcome>,
+): Progress<StepOutcome> {
+  const need = placeNeededBy(viewOf(run, job), job)
+  if (need) {
+    const place = (yield need) as PlaceAnswer
+    if (!place.isTaken) return capped(place)
+    job.delivery = withGate(job.delivery, { ...gateOf(job), hasPlace: true })
+  }
+  const outcome = goOn()
   return 'kind' in outcome ? outcome : yield* outcome
 }
+
+/** Undefined where no cap concerns the step, and once it has its places. */
+export function placeNeededBy(run: RunState, job: Pick<JobState, 'type' | 'delivery'>): TakePlace | undefined {
+  const { channel } = kindOf(job)
+  const { environment, subscriber, workflow } = run
+  if (!channel || environment.guards.caps.length === 0 || gateOf(job)?.hasPlace) return undefined
+  return placeFor(environment, subscriber.id, { channel, tags: workflow.tags, isExempt: isExempt(run) })
+}
+
+/** Neither counted in caps nor held back by them. */
+export const isExempt = ({ critical, definition }: Pick<RunState, 'critical' | 'definition'>): boolean =>
+  critical || definition.journey?.exemptFromCaps === true
+
+const capped = ({ cap, freeAt }: Extract<PlaceAnswer, { isTaken: false }>): Skip => ({
+  kind: 'skip',
+  reason: 'capped',
+  details: [detail('capped', { cap: cap.id, limit: cap.limit, window: cap.window, nextPlaceAt: freeAt.toISOString() })],
+})
 
 /** Notes what the filters decided, and keeps it if the step runs by it. */
 function openGate(job: JobState, judgement: Decided, now: Date): void {
@@ -401,8 +595,12 @@ function openGate(job: JobState, judgement: Decided, now: Date): void {
 }
 
 export function gateAfter(job: JobState, { variant }: { variant: StepVariant | undefined }): Gate {
-  const { version } = gateOf(job) ?? {}
-  return { ...(variant ? { variantId: variant._id } : {}), ...(version === undefined ? {} : { version }) }
+  const { version, hasPlace } = gateOf(job) ?? {}
+  return {
+    ...(variant ? { variantId: variant._id } : {}),
+    ...(version === undefined ? {} : { version }),
+    ...(hasPlace ? { hasPlace } : {}),
+  }
 }
 
 /** What filters can ask about earlier steps. */
@@ -416,17 +614,20 @@ export const earlierOf = (run: RunState) => ({
 const filteredOut = (kind: StepKind, raw: object): Skip => ({
   kind: 'skip',
   reason: 'step_condition',
-  details: [detail(isWait(kind) ? 'condition_skipped_wait' : 'condition_failed', raw)],
+  details: [detail(endsSkipped(kind) ? 'condition_skipped_wait' : 'condition_failed', raw)],
 })
 
 /** The step's condition does not hold. */
 export const skippedBy = (kind: StepKind): Skip => ({
   kind: 'skip',
   reason: 'step_condition',
-  details: [isWait(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })],
+  details: [endsSkipped(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })],
 })
 
 const isWait = ({ isWait: waits = false }: StepKind) => waits
+
+/** Others that are held back end `canceled`. */
+const endsSkipped = (kind: StepKind) => isWait(kind) || isExtension(kind.type)
 
 /** Held back by the subscriber's schedule. */
 export function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
@@ -435,6 +636,26 @@ export function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip 
   if (isOpen(schedule, now, timezone)) return undefined
   return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
 }
+
+/** Where steps are held, it waits for the next opening. Undefined if the schedule was opened a moment ago. */
+function* untilOpening(run: RunState, closed: Skip, now: Date): Progress<Skip | Wait | undefined> {
+  if (!holdsSteps(run)) return closed
+  const { environment, subscriber } = run
+  const found = (yield {
+    ...{ need: 'find schedule', environmentId: environment.id, subscriberRowId: subscriber.id },
+  }) as FoundSchedule
+  const { timezone } = found
+  const schedule = found.schedule as Schedule | null
+  if (isOpen(schedule, now, timezone)) return undefined
+  const until = nextOpening(schedule, now, timezone)
+  if (until === undefined) return closed
+  const line = detail('held', { heldUntil: until.toISOString(), timezone, schedule })
+  return { kind: 'wait', until, details: [line], listens: [{ kind: 'schedule', name: '', value: subscriber.id }] }
+}
+
+/** Whether what falls outside a schedule waits for it. */
+export const holdsSteps = ({ definition, environment }: Pick<RunState, 'definition' | 'environment'>): boolean =>
+  (definition.journey?.quietHours ?? environment.guards.quietHours) === 'hold'
 
 export const scheduleOf = (run: RunState) => ({
   schedule: (run.preferences?.schedule ?? null) as Schedule | null,
@@ -463,6 +684,18 @@ function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
   if (resolved.enabled) return undefined
   const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
   return { kind: 'skip', reason: 'preference', details: [line] }
+}
+
+/** When the subscriber's pause from commercial messages ends, if it holds back this channel now. The inbox is never paused. */
+export function snoozedUntil(run: RunState, channel: StepKind['channel'], now: Date): Date | undefined {
+  const until = run.subscriber.snoozed_until
+  if (!channel || channel === 'in_app' || run.critical || !isCommercial(run)) return undefined
+  return until !== null && until > now ? until : undefined
+}
+
+function snoozed(run: RunState, { channel }: StepKind, now: Date): Skip | undefined {
+  const until = snoozedUntil(run, channel, now)
+  return until && { kind: 'skip', reason: 'snoozed', details: [detail('snoozed_commercial', { channel, until })] }
 }
 
 /** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */
@@ -497,7 +730,7 @@ const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery 
 function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
   for (const line of outcome.details) note(job, line, now)
   const isOver = job.status === 'delayed' && outcome.kind !== 'wait'
-  if (isOver && endsByOthers(kindOf(job))) run.effects.unlistens.push(job.position)
+  if (isOver && (endsByOthers(kindOf(job)) || isHeld(job))) run.effects.unlistens.push(job.position)
   job.isChanged = true
   job.dueAt = null
   if (outcome.kind === 'call') {
@@ -518,7 +751,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       break
     case 'skip':
       // A step held back by the schedule is canceled, even if it is a throttle.
-      job.status = isWait(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
+      job.status = endsSkipped(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
       job.reason = outcome.reason
       job.digest = outcome.digest ?? job.digest
       break

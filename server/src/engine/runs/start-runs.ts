@@ -53,6 +53,8 @@ export interface EngineParts {
   wakes: QueuedWakes
   statistics: EarlyStatistics
   bell: Bell
+  /** How long a transaction id is remembered. */
+  dedupDays: number
 }
 
 export type LockedEvent = EventRow & { revision: string }
@@ -158,7 +160,8 @@ export async function advanceEvents(
   await settle(
     transaction,
     runs.map((run) => ({ run, progress: advance(run, now) })),
-    { now, log: parts.log },
+    parts,
+    now,
   )
   return { prepared, runs }
 }

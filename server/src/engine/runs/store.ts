@@ -6,7 +6,7 @@ import { newId } from '../../db/core/ids.ts'
 import { shortLog } from '../../db/core/step-log.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
-import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
+import { type EventType, keptOfMessage, tellAll, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
 import type { FairShare } from '../core/fair-share.ts'
@@ -66,6 +66,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     runs.flatMap((run) => eventsOf(run, now)),
     now,
   )
+  await tellAll(transaction, runs.flatMap(goalEvents), now)
   if (added.length > 0)
     await transaction.run(insertRuns, [
       storableJson(added.flatMap((run) => timerRows(run, now))),
@@ -78,8 +79,8 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
   if (changed.length > 0 || copied.length > 0)
     await transaction.run(updateRuns, [
       storableJson(
-        changed.map(({ environment, id, status, digestedInto }) =>
-          changedRow(environment.id, id, { status, digested_into: digestedInto }, now),
+        changed.map(({ environment, id, status, digestedInto, goals }) =>
+          changedRow(environment.id, id, { status, digested_into: digestedInto, goals: goals ?? undefined }, now),
         ),
       ),
       storableJson(changed.flatMap((run) => changedJobs(run, now))),
@@ -143,6 +144,7 @@ export const isWhole = ({ effects, environment }: RunState): boolean =>
   effects.wakes.length === 0 &&
   effects.heard.length === 0 &&
   effects.asking.length === 0 &&
+  effects.listens.length === 0 &&
   environment.webhooks.size === 0
 
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
@@ -168,6 +170,7 @@ export interface PlainEnd {
 /** Whether `storeEnds` can write this run. */
 export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
   effects.calls.length === 0 &&
+  effects.unlistens.length === 0 &&
   environment.webhooks.size === 0 &&
   jobs.filter(({ isChanged }) => isChanged).length === 1
 
@@ -226,6 +229,20 @@ function eventsOf(run: RunState, now: Date) {
       }))
   })
 }
+
+const goalEvents = (run: RunState) =>
+  run.effects.isGoalMet && run.environment.webhooks.has('run.goal-met')
+    ? [
+        {
+          ...{ environmentId: run.environment.id, type: 'run.goal-met' as const },
+          object: {
+            ...{ id: run.id, transaction_id: run.transactionId, workflow: run.workflow.identifier },
+            ...{ subscriber_id: run.subscriber.subscriber_id, goal: run.goals?.met },
+          },
+          subscriberId: run.subscriber.subscriber_id,
+        },
+      ]
+    : []
 
 /** An in-app message is delivered once it exists. One that will be retried has not failed. */
 function typesOf({ status, channel }: { status: string; channel: string }, isTriedAgain: boolean): EventType[] {
@@ -298,6 +315,7 @@ const newNotification = (run: RunState) => ({
   context_keys: run.contextKeys,
   topics: run.topics ?? undefined,
   digested_into: run.digestedInto ?? undefined,
+  goals: run.goals ?? undefined,
 })
 
 const newJob = (run: RunState, job: JobState) => ({

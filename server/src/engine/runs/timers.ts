@@ -1,5 +1,6 @@
 // Timers: the queue wakes us for those due soon, and every minute for those that have come near.
 
+import { retryConflicts } from '../../db/core/database.ts'
 import { inTransaction, type Statement, statement, type Transaction } from '../../db/core/transaction.ts'
 import { unsnoozeDue } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
@@ -82,11 +83,13 @@ export async function wakeDue(parts: EngineParts): Promise<number> {
 
 async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date, ...unknown[]]): Promise<TimerRow[]> {
   const [now] = values
-  return inTransaction(parts.pool, async (transaction) => {
-    const timers = await transaction.run<TimerRow>(take, values)
-    await wakeTaken(transaction, parts, timers, now)
-    return timers
-  })
+  return retryConflicts(() =>
+    inTransaction(parts.pool, async (transaction) => {
+      const timers = await transaction.run<TimerRow>(take, values)
+      await wakeTaken(transaction, parts, timers, now)
+      return timers
+    }),
+  )
 }
 
 /** Ends the waits of these timers, which this transaction has deleted. */
@@ -97,7 +100,7 @@ export async function wakeTaken(
   now: Date,
   { goesOn = false, watch }: Storing = {},
 ): Promise<void> {
-  const { memory, log, shares, hands, wakes, bell, tracing, meter } = parts
+  const { memory, shares, hands, wakes, bell, tracing, meter } = parts
   const keysOf = (kind: TimerRow['kind']) =>
     timers
       .filter((timer) => timer.kind === kind)
@@ -108,7 +111,7 @@ export async function wakeTaken(
   if (steps.length === 0) return
   const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
   const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
-  await settle(transaction, threads, { now, log })
+  await settle(transaction, threads, parts, now)
   // In the order of their waits, so that what they begin has that order too.
   const woken = [...new Set(steps.flatMap(({ subject_id }) => runs.get(subject_id) ?? []))]
   if (watch) transaction.afterCommit(() => watch(woken, now))
@@ -134,7 +137,7 @@ export async function endWait(
   environmentId: string,
   id: string,
 ): Promise<WorkflowStep | undefined> {
-  const { pool, memory, log, shares, hands, wakes, tracing, meter } = parts
+  const { pool, memory, shares, hands, wakes, tracing, meter } = parts
   return inTransaction(pool, async (transaction) => {
     const now = await timeIn(transaction, parts, environmentId)
     const [timer] = await transaction.run<{ position: number }>(takeWait, [environmentId, id])
@@ -144,7 +147,7 @@ export async function endWait(
     const job = run?.jobs.find(({ position, status }) => position === timer.position && status === 'delayed')
     if (!run || !job) return undefined
     note(job, detail('wait_ended'), now)
-    await settle(transaction, [{ run, progress: wakeEarly(run, job, now) }], { now, log })
+    await settle(transaction, [{ run, progress: wakeEarly(run, job, now) }], parts, now)
     await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
     return job.step
   })

@@ -9,6 +9,7 @@ import type { Recipient } from '../../db/core/tables.ts'
 import { autoCommit, inTransaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
+import { capsFor } from '../../steps/contract/caps.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
 import { someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -30,6 +31,7 @@ import { type Attachment, splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
+import { isCriticalWorkflow, isExempt } from './run.ts'
 import {
   advanceEvents,
   type EngineParts,
@@ -66,8 +68,6 @@ interface AcceptedTrigger {
 }
 
 interface Surroundings extends EngineParts {
-  /** How long a transaction id is remembered. */
-  dedupDays: number
   /** Whether this process also runs triggers: then small ones need no queue. */
   startsAtOnce: boolean
 }
@@ -207,7 +207,12 @@ export class Triggers {
       values: rest,
       cancellationKey: this.#keyOf(request, workflow, rest),
       isImmediate,
-      isPlain: isImmediate && isPlain(request) && attachments.length === 0 && !someStep(workflow.steps, isOutward),
+      isPlain:
+        isImmediate &&
+        isPlain(request) &&
+        attachments.length === 0 &&
+        !someStep(workflow.steps, isOutward) &&
+        !isCapped(environment, workflow),
     }
   }
 
@@ -451,9 +456,17 @@ const isPlain = ({ recipients, actor, tenant, context }: TriggerRequest) =>
   !actor && !tenant && !context && recipients?.every((each) => Object.keys(each).length === 1) === true
 
 const isOutward = ({ type }: { type: string }) => {
-  const { call, wake } = stepKinds[type as StepType]
-  return call !== undefined || wake !== undefined
+  const { call, wake, writesMore = false } = stepKinds[type as StepType]
+  return call !== undefined || wake !== undefined || writesMore
 }
+
+/** Whether its in-app messages count somewhere. */
+const isCapped = ({ facts }: RememberedEnvironment, workflow: WorkflowVersion): boolean =>
+  facts.guards.caps.length > 0 &&
+  capsFor(facts.guards, {
+    ...{ channel: 'in_app', tags: workflow.tags },
+    isExempt: isExempt({ critical: isCriticalWorkflow(workflow), definition: workflow }),
+  }).length > 0
 
 const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true
 
@@ -473,6 +486,7 @@ const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
   created_at: trigger.createdAt,
   trace: trigger.request.trace ?? null,
   cancellation_key: trigger.cancellationKey,
+  started_by: null,
   revision: trigger.revision,
 })
 

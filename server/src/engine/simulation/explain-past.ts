@@ -161,6 +161,7 @@ function gatesOf({ type }: PastJob, step: WorkflowStep | undefined): GateName[] 
     condition: hasCondition,
     filters: (step?.filters ?? []).length > 0,
     throttle: type === 'throttle',
+    cap: false,
     integration: channel !== undefined,
     address: isCall,
     content: channel !== undefined,
@@ -176,6 +177,8 @@ function toldOf({ reason, details, output }: PastJob): Members {
   switch (reason) {
     case 'preference':
       return { decidedBy: told.decidedBy ?? null, through: told.through ?? null, since: null }
+    case 'snoozed':
+      return { decidedBy: 'snooze', until: told.until ?? null, since: null }
     case 'outside_schedule':
       return { timezone: told.timezone ?? 'UTC', opensAt: null }
     case 'throttled':
@@ -183,6 +186,11 @@ function toldOf({ reason, details, output }: PastJob): Members {
         count: output?.executionCount ?? null,
         threshold: output?.threshold ?? null,
         until: output?.throttledUntil ?? null,
+      }
+    case 'capped':
+      return {
+        ...{ cap: told.cap ?? null, limit: told.limit ?? null, window: told.window ?? null },
+        until: told.nextPlaceAt ?? null,
       }
     case 'suppressed':
       return { suppressionId: told.suppressionId ?? null, reason: told.reason, scope: told.scope, since: told.since }

@@ -2,7 +2,7 @@
 // what would open the closed ones.
 import { placesOf } from '../../steps/contract/tree.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
-import { isEnded, type JobState, kindOf } from '../runs/run.ts'
+import { isEnded, isHeld, type JobState, kindOf } from '../runs/run.ts'
 import { type Gate, type GateFacts, judgeGates } from './gates.ts'
 import { Play } from './play.ts'
 import type { RunRecord } from './record.ts'
@@ -107,7 +107,7 @@ function foundStep(
   return {
     ...(isUnknown(job, judged) ? unknownOf(job, judged) : { verdict: verdictOf(job), reason: reasonOf(job) }),
     at: beganAt,
-    until: kindOf(job).isWait ? (wait?.until ?? job.dueAt) : null,
+    until: kindOf(job).isWait || isHeld(job) ? (wait?.until ?? job.dueAt) : null,
     gates: judged,
   }
 }

@@ -14,12 +14,15 @@ import { nextOpening } from '../core/schedule.ts'
 import { failureOf } from '../runs/call.ts'
 import {
   earlierOf,
+  holdsSteps,
   type JobState,
   kindOf,
   outsideSchedule,
+  placeNeededBy,
   preferenceOf,
   type RunState,
   scheduleOf,
+  snoozedUntil,
   stepRunOf,
 } from '../runs/run.ts'
 import type { Play } from './play.ts'
@@ -35,6 +38,7 @@ export const gateNames = [
   'condition',
   'filters',
   'throttle',
+  'cap',
   'integration',
   'address',
   'content',
@@ -52,8 +56,10 @@ export interface Gate extends Members {
 export const gateOfReason: Partial<Record<Reason, GateName>> = {
   outside_schedule: 'schedule',
   preference: 'preference',
+  snoozed: 'preference',
   step_condition: 'condition',
   throttled: 'throttle',
+  capped: 'cap',
   no_integration: 'integration',
   provider_refused: 'integration',
   provider_failed: 'integration',
@@ -86,24 +92,29 @@ export async function judgeGates(
   return [
     { gate: 'workflow', passed: true },
     ...scheduleGate(run, kind, now),
-    ...preferenceGate(run, kind, facts),
+    ...preferenceGate(run, kind, facts, now),
     ...conditionGates(of, run),
     ...throttleGate(play, run, job),
+    ...capGate(play, run, job),
     ...(kind.channel ? await new CallGates(play, { run, job, now }, facts).all() : []),
   ]
 }
 
 function scheduleGate(run: RunState, kind: StepKind, now: Date): Gate[] {
   if (!kind.obeysSchedule) return []
-  const passed = outsideSchedule(run, kind, now) === undefined
+  const isOpen = outsideSchedule(run, kind, now) === undefined
   const { schedule, timezone } = scheduleOf(run)
-  const opensAt = passed ? null : (nextOpening(schedule, now, timezone) ?? null)
+  const opensAt = isOpen ? null : (nextOpening(schedule, now, timezone) ?? null)
+  // A step that is held passes in the end.
+  const passed = isOpen || (opensAt !== null && holdsSteps(run))
   return [{ gate: 'schedule', passed, timezone: timezone ?? 'UTC', opensAt }]
 }
 
-function preferenceGate(run: RunState, { channel }: StepKind, { changedAt }: GateFacts): Gate[] {
+function preferenceGate(run: RunState, { channel }: StepKind, { changedAt }: GateFacts, now: Date): Gate[] {
   if (!channel) return []
   const { enabled: passed, reason } = preferenceOf(run, channel)
+  const until = passed ? snoozedUntil(run, channel, now) : undefined
+  if (until) return [{ gate: 'preference', passed: false, decidedBy: 'snooze', until, since: null }]
   return [{ gate: 'preference', passed, ...reason, since: changedAt(reason.decidedBy, run) }]
 }
 
@@ -132,6 +143,17 @@ function throttleGate({ windows }: Pick<Play, 'windows'>, run: RunState, { type,
   if (!pass) return [{ gate: 'throttle', passed: true, count: 0, threshold: null, until: null }]
   const { isThrottled, count, threshold, endsAt } = pass
   return [{ gate: 'throttle', passed: !isThrottled, count, threshold, until: endsAt }]
+}
+
+/** Only where a cap concerns the step. */
+function capGate({ windows }: Pick<Play, 'windows'>, run: RunState, job: JobState): Gate[] {
+  const asked = windows.capped.get(`${run.id} ${job.step._id}`)
+  const need = placeNeededBy(run, { ...job, delivery: null })
+  const answer = asked ?? (need && windows.askPlace(need))
+  if (!answer) return []
+  if (answer.isTaken) return [{ gate: 'cap', passed: true }]
+  const { cap, freeAt } = answer
+  return [{ gate: 'cap', passed: false, cap: cap.id, limit: cap.limit, window: cap.window, until: freeAt }]
 }
 
 /** In the order in which they are usually asked. */

@@ -2,12 +2,21 @@
 // stored kept in memory.
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { afterWish } from '../../db/core/refusals.ts'
+import { mergedFields } from '../../db/core/subscriber-fields.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { RequestError } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
 import { noTranslations, translatorFor } from '../../render/translations.ts'
-import type { Answer, Awaited, HeardEvent, Need, Progress } from '../../steps/contract/need.ts'
+import type {
+  Answer,
+  Awaited,
+  HeardEvent,
+  Need,
+  Progress,
+  StartWorkflow,
+  UpdateSubscriber,
+} from '../../steps/contract/need.ts'
 import { nameOf } from '../../steps/contract/question.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
@@ -28,7 +37,7 @@ import {
   preferencesFor,
   resultsOf,
 } from '../runs/compose.ts'
-import { idleStatus, judgePayload, keyFrom } from '../runs/judge.ts'
+import { idleStatus, judgePayload, judgeStart, keyFrom } from '../runs/judge.ts'
 import { directOf, isWide, reach } from '../runs/members.ts'
 import { PassedOver } from '../runs/passed-over.ts'
 import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
@@ -36,7 +45,7 @@ import {
   advance,
   answerQuestion,
   endByFault,
-  hear,
+  hearAll,
   isEnded,
   type JobState,
   newJob,
@@ -97,9 +106,11 @@ export class Play {
   readonly #workflows = new Map<string, WorkflowVersion>()
   readonly #transactions = new Set<string>()
   /** What runs wait for beside their time. */
-  readonly #listening = new Map<RunState, Awaited[]>()
+  readonly #listening = new Map<RunState, Map<number, Awaited[]>>()
   /** Calls to be made before anything else happens, in their order. */
   readonly #calls: Array<{ run: RunState; position: number }> = []
+  /** What steps have begun elsewhere. */
+  readonly #later: Array<() => Promise<void>> = []
   /** What providers got, by message. */
   readonly #kept = new Map<string, Kept>()
   #suppressions: SuppressionRow[]
@@ -168,7 +179,7 @@ export class Play {
       } else if (input) {
         last = input[1].at
         this.#now = new Date(last)
-        this.record.note({ at: this.#now, kind: 'input', input: input[0] })
+        this.record.note({ at: this.record.iso(this.#now), kind: 'input', input: input[0] })
         await this.#take(input[1], input[0])
         await this.#makeCalls()
         place += 1
@@ -275,11 +286,11 @@ export class Play {
         return this.#mark(input)
       case 'preferences':
         this.#choose(input)
-        return
+        return this.#lookAtHeld(input.subscriberId)
       case 'subscriber':
         if (input.isDeleted) this.#people.delete(input.subscriberId)
         else this.#people.say(input.subscriberId, input.set ?? {}, this.#now)
-        return
+        return this.#lookAtHeld(input.subscriberId)
       case 'workflow':
         this.#change(input)
         return
@@ -338,21 +349,31 @@ export class Play {
       told.status = idle
       return
     }
-    if (this.#transactions.has(transactionId)) return
-    this.#transactions.add(transactionId)
     const { attachments, rest } = splitAttachments(payload)
     const row: EventRow = {
       ...{ environment_id: this.#environment.facts.id, id: this.#newId(now), transaction_id: transactionId },
       ...{ workflow_id: workflow.id, workflow_version: workflow.version },
       recipients: isBroadcast ? null : request.recipients,
       ...{ payload: rest, overrides: request.overrides, actor: request.actor ?? null, tenant: request.tenant ?? null },
-      ...{ context: request.context ?? null, started_at: now, created_at: now, trace: null },
+      ...{ context: request.context ?? null, started_at: now, created_at: now, trace: null, started_by: null },
       cancellation_key: keyOf(request, workflow, rest, now),
     }
-    this.#events.set(row.id, { row, files: attachments })
-    this.#people.take(row, now)
     const passedOver = new PassedOver()
     for (const each of request.invalidRecipients ?? []) passedOver.addNamed('invalid_recipient', each)
+    told.runs = await this.#start(row, { workflow, files: attachments, passedOver })
+    told.passedOver = [...passedOver.groups]
+  }
+
+  /** A transaction id counts once. @returns how many runs have begun */
+  async #start(
+    row: EventRow,
+    { workflow, files, passedOver }: { workflow: WorkflowVersion; files: Attachment[]; passedOver: PassedOver },
+  ): Promise<number> {
+    const now = this.#now
+    if (this.#transactions.has(row.transaction_id)) return 0
+    this.#transactions.add(row.transaction_id)
+    this.#events.set(row.id, { row, files })
+    this.#people.take(row, now)
     const event: PreparedEvent = {
       ...{ row, facts: this.#people.factsOf(row), contextKeys: contextKeysOf(row.context) },
       ...{ environment: this.#environment, definition: workflow },
@@ -363,17 +384,43 @@ export class Play {
     })
     const reached = isWide(row) ? reach(event, this.#people.members(row, event.contextKeys), passedOver, now) : []
     for (const key of this.#people.missingTopics(row)) passedOver.addNamed('topic_not_found', key)
-    told.passedOver = [...passedOver.groups]
+    let runs = 0
     // Those named themselves come first, with their calls; then those reached through topics.
     for (const some of [direct, reached]) {
       for (const { recipient, topics } of some) {
         const run = await newRun(event, recipient, { now, newId: this.#newId, topics })
-        told.runs += 1
+        runs += 1
         this.record.begin(run, now)
         await this.#go(run, advance(run, now))
       }
       await this.#makeCalls()
     }
+    return runs
+  }
+
+  /** What a step starts has its turn behind the calls of now. */
+  #startLater(need: StartWorkflow): Answer {
+    const workflow = this.#workflows.get(need.workflowId)
+    if (!workflow) return { status: 'workflow_not_found' }
+    const tenant = need.tenant === undefined ? undefined : this.#people.tenantChoice(need.tenant, workflow.id)
+    const judged = judgeStart({ need, workflow, trace: null }, tenant, { now: this.#now, newId: this.#newId })
+    if (typeof judged === 'string') return { status: judged }
+    const row: EventRow = { ...judged, started_at: this.#now }
+    this.#later.push(async () => {
+      await this.#start(row, { workflow, files: [], passedOver: new PassedOver() })
+    })
+    return { status: 'processed' }
+  }
+
+  async #update(run: RunState, { subscriberRowId, set }: UpdateSubscriber): Promise<Answer> {
+    const row = this.#people.byRow(subscriberRowId)
+    if (!row) return { changed: [] }
+    const { fields, changed } = mergedFields(row, set)
+    if (changed.length === 0) return { changed }
+    run.subscriber = this.#people.say(row.subscriber_id, fields, this.#now)
+    run.translator = await this.#environment.translator('workflow', run.definition, run.subscriber.locale)
+    if (changed.includes('timezone')) this.#later.push(() => this.#lookAtHeld(row.subscriber_id))
+    return { changed }
   }
 
   #cancel({ transactionId, key, subscriberId }: Extract<Input, { type: 'cancel' }>): void {
@@ -421,16 +468,25 @@ export class Play {
     }
   }
 
+  /** What is held for them may have another schedule now. */
+  async #lookAtHeld(subscriberId: string): Promise<void> {
+    const id = this.#people.find(subscriberId)?.id
+    for (const run of this.#listeningFor(({ kind, value }) => kind === 'schedule' && value === id)) {
+      await this.#tell(run, undefined)
+      await this.#makeCalls()
+    }
+  }
+
   /** In the order in which the runs began. */
   #listeningFor(isMeant: (entry: Awaited) => boolean): RunState[] {
-    const found = [...this.#listening].filter(([, entries]) => entries.some(isMeant)).map(([run]) => run)
+    const found = [...this.#listening]
+      .filter(([, positions]) => [...positions.values()].some((entries) => entries.some(isMeant)))
+      .map(([run]) => run)
     return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   async #tell(run: RunState, heard: HeardEvent | undefined): Promise<void> {
-    if (!(await this.#refresh(run))) return
-    for (const job of run.jobs.filter(({ status }) => status === 'delayed'))
-      await this.#go(run, hear(run, job, heard, this.#now))
+    if (await this.#refresh(run)) await this.#go(run, hearAll(run, heard, this.#now))
   }
 
   #inbox(matches: (message: MessageRecord) => boolean): MessageRecord[] {
@@ -514,23 +570,6 @@ export class Play {
     return true
   }
 
-  async #answer(run: RunState, need: Need): Promise<Answer> {
-    switch (need.need) {
-      case 'find people': {
-        const rows = need.subscriberIds.flatMap((id) => this.#people.find(id) ?? [])
-        return { people: await Promise.all(rows.map((row) => personOf(run, row))) }
-      }
-      case 'find topic members':
-        return { subscriberIds: this.#people.topicMembers(need.topicKey, need.contextKeys)?.slice(0, need.most) }
-      case 'find on duty': {
-        const rota = this.#snapshot.rotas.find(({ rota_id }) => rota_id === need.rotaId)
-        return { subscriberIds: rota && onDuty(rota, need.at).subscriberIds }
-      }
-      default:
-        return this.windows.answer(run, need)
-    }
-  }
-
   // ---- Questions
 
   /** Of the questions that this person was asked, those that take the answer. */
@@ -612,16 +651,51 @@ export class Play {
     for (const position of calls) this.#calls.push({ run, position })
   }
 
-  /** What the last input or wait has caused. */
+  async #answer(run: RunState, need: Need): Promise<Answer> {
+    switch (need.need) {
+      case 'start workflow':
+        return this.#startLater(need)
+      case 'update subscriber':
+        return this.#update(run, need)
+      case 'hand digest on': {
+        const job = run.jobs.find(({ position }) => position === need.position)
+        const heir = job && this.windows.handOver({ run, job, dueAt: need.dueAt }, this.#now)
+        if (heir) this.#store(heir)
+        return { isHandedOn: true }
+      }
+      case 'find people': {
+        const rows = need.subscriberIds.flatMap((id) => this.#people.find(id) ?? [])
+        return { people: await Promise.all(rows.map((row) => personOf(run, row))) }
+      }
+      case 'find topic members':
+        return { subscriberIds: this.#people.topicMembers(need.topicKey, need.contextKeys)?.slice(0, need.most) }
+      case 'find on duty': {
+        const rota = this.#snapshot.rotas.find(({ rota_id }) => rota_id === need.rotaId)
+        return { subscriberIds: rota && onDuty(rota, need.at).subscriberIds }
+      }
+      default:
+        return this.windows.answer(run, need)
+    }
+  }
+
+  /** What the last input or wait has caused: calls first, then what steps have begun elsewhere. */
   async #makeCalls(): Promise<void> {
-    for (let next = this.#calls.shift(); next; next = this.#calls.shift()) await this.#call(next.run, next.position)
+    for (;;) {
+      for (let next = this.#calls.shift(); next; next = this.#calls.shift()) await this.#call(next.run, next.position)
+      const later = this.#later.shift()
+      if (!later) return
+      await later()
+    }
   }
 
   /** @returns the positions of steps that call */
   #store(run: RunState): number[] {
     const { messages, timers, wakes, calls, listens, unlistens, asking } = run.effects
-    if (unlistens.length > 0) this.#listening.delete(run)
-    for (const { entries } of listens) this.#listening.set(run, entries)
+    const heard = this.#listening.get(run) ?? new Map<number, Awaited[]>()
+    for (const position of unlistens) heard.delete(position)
+    for (const { position, entries } of listens) heard.set(position, entries)
+    if (heard.size > 0) this.#listening.set(run, heard)
+    else this.#listening.delete(run)
     for (const { job, ...row } of messages) {
       // The targets of a chat group share a message.
       const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)

@@ -3,16 +3,19 @@
 import { sql } from 'kysely'
 import { addressChannels, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { envOf, findUnsignedAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
-import { listIntegrations } from '../../db/queries/integrations.ts'
+import { guardsOf } from '../../db/queries/guards.ts'
+import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { hasLiquid } from '../../render/liquid.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
+import { deepest } from '../../steps/kinds/start-workflow.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { peopleIn } from '../core/rota.ts'
 import type { RecipientRow } from '../runs/compose.ts'
@@ -54,6 +57,10 @@ export class Reading {
   readonly #scenario: Scenario
   /** Whom chains of questions name. */
   #asked: string[] = []
+  /** All of them; the snapshot has only the active ones. */
+  integrations: IntegrationRow[] = []
+  /** Subscribers and topics that steps may start workflows for. */
+  #started: string[] = []
 
   constructor(tx: Tx, environmentId: string, scenario: Scenario) {
     this.#tx = tx
@@ -68,19 +75,25 @@ export class Reading {
     const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
     const current = draft ?? this.#named(stored, workflowId)
     const workflow = version === undefined ? current : await this.version(current, version)
-    const others = names.map((name) => this.#named(stored, name))
+    const named = names.map((name) => this.#named(stored, name))
     const wanted = inputs.flatMap((input) => (input.type === 'workflow' ? (input.version ?? []) : []))
     const versions: WorkflowVersion[] = []
     for (const each of new Set(wanted)) versions.push(await this.version(current, each))
+    const drafts = inputs.flatMap((input) => (input.type === 'workflow' ? (input.draft ?? []) : []))
+    const others = [...named, ...(await this.#startedBy([workflow, ...named, ...versions, ...drafts]))]
     const workflows = [workflow, ...others, ...versions]
-    const chains = chainsIn(workflows)
+    const chains = chainsIn([...workflows, ...drafts])
+    this.#startsOf([...workflows, ...drafts])
     const topics = await this.#topics(workflows, chains.topicKeys)
     const rotas = await this.#rotas(chains.rotaIds)
     for (const { shifts } of rotas) chains.subscriberIds.push(...peopleIn(shifts))
     if (chains.subscriberIds.some(hasLiquid))
       chains.subscriberIds.push(...triggers.flatMap(({ payload }) => textsDeepIn(payload)))
     this.#asked = chains.subscriberIds
-    const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+    const types = new Set([...workflows, ...drafts].flatMap(({ steps }) => allSteps(steps).map(({ type }) => type)))
+    const layouts = types.has('email')
+      ? await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+      : []
     const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
@@ -88,10 +101,49 @@ export class Reading {
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
-      ...(await this.#chats()),
+      browsers: types.has('push') ? await this.#browsers(subscribers) : [],
+      ...(types.has('chat') ? await this.#chats() : { endpoints: [], connections: [] }),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
     }
+  }
+
+  /** Those that steps of these workflows start, and theirs. */
+  async #startedBy(all: WorkflowVersion[]): Promise<WorkflowVersion[]> {
+    const known = new Set(all.map(({ identifier }) => identifier))
+    const found: WorkflowVersion[] = []
+    let next = all
+    for (let depth = 0; depth < deepest && next.length > 0; depth += 1) {
+      const names = startsIn(next).map(({ workflowId }) => String(workflowId ?? ''))
+      // A template may name any of them.
+      next = names.some(hasLiquid)
+        ? await this.#everyWorkflow()
+        : await this.#workflows([...new Set(names)].filter((name) => !known.has(name)))
+      next = next.filter(({ identifier }) => !known.has(identifier))
+      for (const { identifier } of next) known.add(identifier)
+      found.push(...next)
+    }
+    return found
+  }
+
+  async #everyWorkflow(): Promise<WorkflowVersion[]> {
+    const rows = await this.#tx
+      .selectFrom('workflows')
+      .selectAll()
+      .where('environment_id', '=', this.#environmentId)
+      .orderBy('id')
+      .limit(mostWorkflows)
+      .execute()
+    return rows as unknown as WorkflowVersion[]
+  }
+
+  /** Whom those steps may name: themselves, or by a template over what triggers bring along. */
+  #startsOf(workflows: WorkflowVersion[]): void {
+    const starts = startsIn(workflows)
+    if (starts.length === 0) return
+    const written = starts.flatMap(({ to }) => textsDeepIn(to))
+    const brought = written.some(hasLiquid) ? this.#requests().flatMap(({ payload }) => textsDeepIn(payload)) : []
+    this.#started = [...written, ...brought].filter((text) => text.length <= longestId && !hasLiquid(text))
   }
 
   async #all<Row>(query: ReturnType<typeof sql>): Promise<Row[]> {
@@ -100,9 +152,10 @@ export class Reading {
 
   async #environment(secrets: Secrets): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
     const id = this.#environmentId
-    const access = await findEnvironmentAccess(this.#tx, secrets, id)
+    const access = await findUnsignedAccess(this.#tx, secrets, id)
     const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
     if (!row || !access) throw new Error('The environment no longer exists.')
+    this.integrations = await listIntegrations(this.#tx, id)
     return {
       hasBranding: access.hasBranding,
       environment: {
@@ -113,8 +166,9 @@ export class Reading {
         env: envOf(access, { showSecrets: false }),
         secretValues: [],
         consent: consentOf(row.consent),
+        guards: guardsOf(row.guards),
         dns: row.dns as Snapshot['environment']['dns'],
-        integrations: await listIntegrations(this.#tx, id, { onlyActive: true }),
+        integrations: this.integrations.filter(({ active }) => active),
       },
     }
   }
@@ -159,9 +213,10 @@ export class Reading {
 
   async #topics(workflows: WorkflowVersion[], asked: string[]): Promise<Snapshot['topics']> {
     const invented = new Set(this.#scenario.topics.map(({ topicKey }) => topicKey))
-    const keys = [...this.#requests().flatMap(({ recipients }) => topicKeysOf(recipients ?? [])), ...asked].filter(
-      (key) => !invented.has(key),
-    )
+    const keys = this.#requests()
+      .flatMap(({ recipients }) => topicKeysOf(recipients ?? []))
+      .concat(this.#started, asked)
+      .filter((key) => !invented.has(key))
     if (keys.length === 0) return []
     // One more than can be played tells that there are too many.
     return this.#all<Snapshot['topics'][number]>(sql`
@@ -192,7 +247,7 @@ export class Reading {
   }
 
   /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
-  #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
+  async #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
     const people: Array<Record<string, unknown>> = [
       ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
@@ -212,9 +267,20 @@ export class Reading {
     const hashes = [...new Set(texts)].flatMap((text) =>
       typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
     )
+    if (hashes.length === 0) return []
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
+  }
+
+  /** A simulation sends nothing, so it needs no keys. */
+  #browsers(subscribers: RecipientRow[]): Promise<PushSubscriptionRow[]> {
+    const ids = subscribers.map(({ id }) => id)
+    return this.#all<PushSubscriptionRow>(sql`
+      SELECT environment_id, id, subscriber_row_id, subscriber_id, endpoint_hash, '{}' AS sealed, origin, page, label,
+        created_at, used_at
+      FROM push_subscriptions
+      WHERE environment_id = ${this.#environmentId} AND subscriber_row_id = ANY (${ids}::text[]) ORDER BY id DESC`)
   }
 
   async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {
@@ -237,8 +303,9 @@ export class Reading {
     return { endpoints, connections }
   }
 
-  #tenants(): Promise<Snapshot['tenants']> {
+  async #tenants(): Promise<Snapshot['tenants']> {
     const names = this.#requests().flatMap(({ tenant }) => tenant?.identifier ?? [])
+    if (names.length === 0) return []
     return this.#all<Snapshot['tenants'][number]>(sql`
       SELECT t.identifier, t.name, t.data, o.overrides, coalesce(o.active, '{}') AS active
       FROM tenants t CROSS JOIN LATERAL (
@@ -248,13 +315,14 @@ export class Reading {
       WHERE t.environment_id = ${this.#environmentId} AND t.identifier = ANY (${names}::text[])`)
   }
 
-  #contexts(): Promise<Snapshot['contexts']> {
+  async #contexts(): Promise<Snapshot['contexts']> {
     const named = this.#requests().flatMap(({ context }) =>
       Object.entries(context ?? {}).map(([type, value]) => ({
         type,
         id: typeof value === 'string' ? value : String((value as { id?: unknown }).id),
       })),
     )
+    if (named.length === 0) return []
     return this.#all<Snapshot['contexts'][number]>(sql`
       SELECT type, context_id, data FROM contexts
       WHERE environment_id = ${this.#environmentId} AND (type, context_id) IN (
@@ -282,6 +350,7 @@ export class Reading {
     const { inputs, subscribers, topics } = this.#scenario
     return [
       ...this.#asked,
+      ...this.#started,
       ...subscribers.map(({ subscriberId }) => subscriberId),
       ...topics.flatMap(({ subscriberIds }) => subscriberIds),
       ...inputs.flatMap((input) => ('subscriberId' in input ? (input.subscriberId ?? []) : [])),
@@ -310,6 +379,15 @@ function chainsIn(workflows: WorkflowVersion[]): Record<'topicKeys' | 'rotaIds' 
     subscriberIds: [...named('subscriberId'), ...named('subscriberIds')],
   }
 }
+
+const mostWorkflows = 1_000
+const longestId = 255
+
+/** The values of every step that starts a workflow. */
+const startsIn = (workflows: WorkflowVersion[]): Array<Record<string, unknown>> =>
+  workflows
+    .flatMap(({ steps }) => allSteps(steps).filter(({ type }) => type === 'start_workflow'))
+    .map(({ controlValues }) => controlValues ?? {})
 
 /** Longer ones are no addresses. */
 const longestAddress = 4_096

@@ -1,4 +1,5 @@
 // The windows of digests and throttles in a simulation: the engine's rules over maps, and what became of each window.
+import { askPlace, type PlaceAnswer, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
   CloseDigest,
@@ -7,12 +8,16 @@ import type {
   FindPeople,
   FindTopicMembers,
   Group,
+  HandDigestOn,
   HeardEvent,
   JoinDigest,
   MessageFacts,
   Need,
   PassThrottle,
+  StartWorkflow,
+  TakePlace,
   ThrottlePass,
+  UpdateSubscriber,
 } from '../../steps/contract/need.ts'
 import { inherit } from '../runs/canceling.ts'
 import { factsOf, newMessagesOf } from '../runs/message-facts.ts'
@@ -40,9 +45,11 @@ export interface OpenWindows {
   throttles: Array<{ group: Group; state: ThrottleState }>
   /** Events that those digests have taken. */
   merged: Array<{ into: string; id: string; created_at: Date; payload: Members }>
+  /** Places in caps. */
+  places: Array<{ subscriberRowId: string; capId: string; times: Date[] }>
 }
 
-export const noWindows = (): OpenWindows => ({ digests: [], throttles: [], merged: [] })
+export const noWindows = (): OpenWindows => ({ digests: [], throttles: [], merged: [], places: [] })
 
 export class Windows {
   readonly #record: PlayRecord
@@ -50,19 +57,29 @@ export class Windows {
   readonly #digests: Map<string, DigestState>
   readonly #throttles: Map<string, ThrottleState>
   readonly #merged: OpenWindows['merged']
+  /** By person and cap. */
+  readonly #places: Map<string, readonly number[]>
   /** Events that were posted, oldest first. */
   readonly posted: HeardEvent[] = []
   /** The window that is open in a group. */
   readonly #open = new Map<string, Window>()
   /** What throttles said, by run and step. */
   readonly passes = new Map<string, ThrottlePass & { threshold: number }>()
+  /** What caps said, by run and step. */
+  readonly capped = new Map<string, PlaceAnswer>()
 
-  constructor(record: PlayRecord, now: () => Date, { digests, throttles, merged }: OpenWindows) {
+  constructor(record: PlayRecord, now: () => Date, { digests, throttles, merged, places }: OpenWindows) {
     this.#record = record
     this.#now = now
     this.#digests = new Map(digests.map(({ group, state }) => [keyOf(group), state]))
     this.#throttles = new Map(throttles.map(({ group, state }) => [keyOf(group), state]))
     this.#merged = merged
+    this.#places = new Map(
+      places.map(({ subscriberRowId, capId, times }) => [
+        placesKey(subscriberRowId, capId),
+        times.map((at) => at.getTime()),
+      ]),
+    )
   }
 
   /** A run that collected before anything was played. */
@@ -121,7 +138,13 @@ export class Windows {
     return [...ids].flatMap((id) => this.#record.windowOf(id) ?? []).filter(({ kind }) => kind === 'digest')
   }
 
-  answer(run: RunState, need: Exclude<Need, FindPeople | FindTopicMembers | FindOnDuty>): Answer {
+  answer(
+    run: RunState,
+    need: Exclude<
+      Need,
+      StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindTopicMembers | FindOnDuty
+    >,
+  ): Answer {
     switch (need.need) {
       case 'join digest':
         return this.#join(run, need)
@@ -129,6 +152,10 @@ export class Windows {
         return this.#collect(need)
       case 'pass throttle':
         return this.#pass(run, need)
+      case 'take place':
+        return this.#takePlace(run, need)
+      case 'find schedule':
+        return { schedule: run.preferences?.schedule ?? null, timezone: run.subscriber.timezone }
       case 'find events':
         return { heard: this.posted.filter((heard) => isAsked(heard, need)), isMore: false }
       case 'find messages':
@@ -157,7 +184,7 @@ export class Windows {
     if (after) this.#digests.set(key, after)
     const [place] = places
     if (!place) throw new Error('A digest gave no place.')
-    const about = { at: this.#now(), runId: run.id }
+    const about = { at: this.#record.iso(this.#now()), runId: run.id }
     if (place.place === 'main') {
       const window = this.#openWindow(run, need.group, 'digest', null)
       this.#open.set(key, window)
@@ -229,6 +256,23 @@ export class Windows {
     return pass
   }
 
+  #takePlace(run: RunState, need: TakePlace): Answer {
+    const answer = this.askPlace(need)
+    const job = run.jobs.find(({ status }) => status === 'pending' || status === 'delayed' || status === 'running')
+    if (job) this.capped.set(`${run.id} ${job.step._id}`, answer)
+    if (!answer.isTaken) return answer
+    for (const cap of need.caps) {
+      const key = placesKey(need.subscriberRowId, cap.id)
+      this.#places.set(key, withPlace(cap, this.#places.get(key) ?? [], this.#now()))
+    }
+    return answer
+  }
+
+  /** Whether there would be a place now. */
+  askPlace({ subscriberRowId, caps }: Pick<TakePlace, 'subscriberRowId' | 'caps'>): PlaceAnswer {
+    return askPlace(caps, (capId) => this.#places.get(placesKey(subscriberRowId, capId)) ?? [], this.#now())
+  }
+
   #openWindow(
     run: RunState,
     group: Pick<Group, 'stepRowId' | 'value'>,
@@ -254,7 +298,7 @@ export class Windows {
 
   #close(window: Window, closedBy: 'time' | 'cancel'): void {
     Object.assign(window, { closedAt: this.#now(), closedBy })
-    this.#record.note({ at: this.#now(), kind: 'window_closed', windowId: window.id })
+    this.#record.note({ at: this.#record.iso(this.#now()), kind: 'window_closed', windowId: window.id })
   }
 
   #stepAt(run: RunState, { stepRowId }: Pick<Group, 'stepRowId'>) {
@@ -264,6 +308,7 @@ export class Windows {
 }
 
 const keyOf = (group: Group) => JSON.stringify(Object.values(group))
+const placesKey = (subscriberRowId: string, capId: string) => `${subscriberRowId} ${capId}`
 
 /** As the engine finds them; the step asks the rest. */
 const isAsked = ({ event }: HeardEvent, { entries, since, until, subscriberId }: FindEvents): boolean =>

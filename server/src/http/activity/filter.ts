@@ -42,6 +42,7 @@ export const activityFilter = {
   ),
   severity: Type.Optional(Type.Array(Severity)),
   transactionId: Type.Optional(QueryList),
+  startedBy: Type.Optional(Type.String({ description: 'Runs that a step of this run has started' })),
   topicKey: Type.Optional(Type.String()),
   subscriptionId: Type.Optional(Type.String({ description: 'The identifier of a topic subscription' })),
   contextKeys: Type.Optional(ContextKeys),
@@ -102,6 +103,7 @@ export async function selectRuns(
   const found = [
     ...ofPeople,
     ...isOneOf(sql`t.transaction_id`, query.transactionId),
+    ...isStartedBy(query.startedBy),
     ...isOneOf(sql`t.workflow_id`, query.templates),
     ...isOneOf(sql`t.workflow_id`, workflowIds),
     ...ofSubscription,
@@ -123,6 +125,16 @@ export async function selectRuns(
   ])
   return { environmentId, where, ...(lead ? { lead } : {}) }
 }
+
+/** Their transaction ids begin with the run's own id; ids that callers chose may, too. */
+const isStartedBy = (id: string | undefined): Array<RawBuilder<unknown>> =>
+  id === undefined || id === ''
+    ? []
+    : [
+        sql`t.transaction_id >= ${`${id}:`} AND t.transaction_id < ${`${id};`} AND EXISTS (
+          SELECT FROM events e WHERE e.environment_id = t.environment_id AND e.id = t.event_id
+            AND e.started_by ->> 'notificationId' = ${id})`,
+      ]
 
 /** The newest `count` of them. */
 export async function findRunIds(db: Db, { environmentId, where, lead }: Selection, count: number): Promise<string[]> {

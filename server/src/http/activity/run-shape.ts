@@ -6,11 +6,12 @@ import type { Db } from '../../db/core/database.ts'
 import { firstIdAt, timeOfId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
-import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../../db/core/tables.ts'
+import type { JobTable, NotificationTable, Recipient, StartedBy, StoredDetail } from '../../db/core/tables.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { armsTo, copyOf, outcomeOf } from '../../engine/runs/extension-outcome.ts'
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
+import { isHeld, type JobState } from '../../engine/runs/run.ts'
 import { providerIds } from '../../providers/catalog.ts'
 import { extensionKinds } from '../../steps/contract/kind.ts'
 import { placeOf } from '../../steps/contract/tree.ts'
@@ -25,6 +26,10 @@ import { given } from './message-shape.ts'
 
 const OptionalText = Type.Optional(Type.String())
 const OptionalObject = Type.Optional(FreeObject)
+const NullableObject = Type.Unsafe<Record<string, unknown> | null>({
+  type: ['object', 'null'],
+  additionalProperties: true,
+})
 
 const ExecutionDetail = Type.Object({
   _id: Type.String(),
@@ -108,6 +113,9 @@ const Job = Type.Object({
     Type.Integer({ description: 'How many events a digest has collected that still waits. Only in the single record' }),
   ),
   dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When a waiting step continues' })),
+  heldUntil: Type.Optional(
+    Type.Unsafe<Date>({ ...Timestamp, description: 'When the schedule opens that the step is held by' }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -160,6 +168,21 @@ export const Activity = Type.Object({
   severity: Severity,
   critical: Type.Boolean(),
   contextKeys: Type.Array(Type.String()),
+  startedBy: Type.Optional(
+    Type.Object(
+      {
+        ...{ notificationId: Type.String(), transactionId: Type.String(), workflowId: Type.String() },
+        ...{ stepId: Type.String(), depth: Type.Integer() },
+      },
+      { description: 'The step of another run that started this one' },
+    ),
+  ),
+  goal: Type.Optional(
+    Type.Object(
+      { name: Type.String(), event: NullableObject, createdAt: Type.String({ format: 'date-time' }) },
+      { description: 'The goal that was met, which ended the run; `event` is null for a condition' },
+    ),
+  ),
   triggeredAt: Type.Optional(
     Type.Unsafe<Date>({ ...Timestamp, description: 'When the trigger was accepted; the run began at `createdAt`' }),
   ),
@@ -220,6 +243,7 @@ interface TriggerRow {
   overrides: Record<string, unknown> | null
   recipients: Recipient[] | null
   created_at: Date
+  started_by: StartedBy | null
 }
 
 interface VersionRow {
@@ -322,7 +346,7 @@ async function triggersOf(db: Db, environmentId: string, runs: RunRow[], isAlone
       ? sql.ref(column)
       : sql`CASE WHEN octet_length(${sql.ref(column)}::text) <= ${mostPayloadBytes} THEN ${sql.ref(column)} END AS ${sql.ref(column)}`
   const { rows } = await sql<TriggerRow>`
-    SELECT id, recipients, created_at, ${shown('payload')}, ${shown('overrides')} FROM events
+    SELECT id, recipients, created_at, started_by, ${shown('payload')}, ${shown('overrides')} FROM events
     WHERE environment_id = ${environmentId} AND id = ANY(${ids}::text[])`.execute(db)
   return rows
 }
@@ -371,6 +395,8 @@ function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: 
       payload: trigger?.payload,
       overrides: overridesOf(trigger),
       triggeredAt: trigger?.created_at,
+      startedBy: trigger?.started_by,
+      goal: run.goals?.met,
       topics: run.topics?.map(({ _topicId, topicKey }) => ({ _topicId, topicKey })),
     }),
   }
@@ -416,11 +442,13 @@ interface JobContext {
 }
 
 const knownProviders: ReadonlySet<string> = new Set(providerIds)
+/** Public clients know a closed set of ids here. */
+const standInFor = (providerId: string): string => (providerId === 'web-push' ? 'push-webhook' : providerId)
 
 function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobContext): Static<typeof Job> {
   const { step, before } = placeOf(steps, job.step_row_id) ?? {}
   const sent = messages.filter(({ job_id }) => job_id === job.id)
-  const used = job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc'
+  const used = standInFor(job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc')
   return {
     _id: job.id,
     type: wireType(job.type, brand.word),
@@ -475,6 +503,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
       payload: isAlone ? trigger?.payload : null,
       overrides: overridesOf(trigger),
       dueAt: job.due_at,
+      heldUntil: isHeld(job as Pick<JobState, 'type' | 'status'>) ? job.due_at : null,
       collectedEvents: job.collected,
     }),
   }
@@ -484,7 +513,8 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
 const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
 
 function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {
-  const isKnown = detail.providerId !== undefined && knownProviders.has(detail.providerId)
+  const providerId = detail.providerId === undefined ? undefined : standInFor(detail.providerId)
+  const isKnown = providerId !== undefined && knownProviders.has(providerId)
   return {
     _id: id,
     createdAt: new Date(detail.at),
@@ -494,7 +524,7 @@ function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Bran
     isTest: false,
     source: detail.source ?? 'Internal',
     ...given({
-      providerId: isKnown ? brand.toWire(detail.providerId ?? '') : null,
+      providerId: isKnown ? brand.toWire(providerId) : null,
       raw: detail.raw,
       webhookStatus: detail.webhook?.status,
     }),

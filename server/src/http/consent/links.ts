@@ -1,17 +1,22 @@
 // The links in messages, for people and for mail programs (RFC 8058). Fetching one changes nothing, however often and by whomever:
 // robots follow every link. Nothing here sets or reads a cookie, needs a key, or redirects.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { type Link, readLink } from '../../db/core/link-tokens.ts'
+import type { Link } from '../../db/core/link-tokens.ts'
 import { resubscribe, unsubscribe } from '../../engine/consent/unsubscribe.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { consentTexts } from '../../render/consent-texts.ts'
-import { alwaysSent, asPage, languageOf, takeForms } from '../edge/link-pages.ts'
+import { alwaysSent, asPage, languageOf, pagePolicy, takeForms } from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { InboxLimits } from '../inbox/limit.ts'
 import { findBrand } from './brand.ts'
+import { openLink } from './open-link.ts'
 import { messagePage, type PageState, unsubscribePage } from './page.ts'
+import { preferencePages } from './preferences.ts'
 
+/** A page of preferences can have a thousand workflows. */
+const largestForm = 1024 * 1024
 const Params = Type.Object({ token: Type.String() })
 const Page = {
   description: 'A page, in the language of the reader',
@@ -22,7 +27,14 @@ const PageOrWord = {
   content: { ...Page.content, 'text/plain': { schema: Type.String() } },
 }
 
-export const links: Resource = (app, { db, clock, secrets }) => {
+
+/** The page of preferences loads scripts of ours, which talk to us. */
+const preferencesPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'`
+/** A mail can contain anything. */
+const messagePolicy = "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'"
+
+export const links: Resource = (app, services) => {
+  const { db, clock, secrets } = services
   const tags = ['Links']
   const limits = new InboxLimits(clock)
 
@@ -31,12 +43,14 @@ export const links: Resource = (app, { db, clock, secrets }) => {
       reply.headers(alwaysSent)
       limits.takeSession(ip)
     })
-    takeForms(scope)
+    takeForms(scope, { bodyLimit: largestForm })
     // People get a page, others JSON.
     scope.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof RequestError) || !request.headers.accept?.includes('text/html')) throw error
       const language = languageOf(request)
-      const words = error.code === 'link_unknown' ? consentTexts[language].unknown : error.message
+      const texts = consentTexts[language]
+      const known: Record<string, string> = { link_unknown: texts.unknown, link_expired: texts.expired }
+      const words = known[error.code] ?? error.message
       return asPage(reply.code(error.status).headers(error.headers), messagePage(words, language))
     })
 
@@ -65,11 +79,6 @@ export const links: Resource = (app, { db, clock, secrets }) => {
       },
     )
 
-    const linkOf = (token: string): Link => {
-      const link = readLink(secrets, 'u', token)
-      if (!link) throw fail('link_unknown')
-      return link
-    }
     const show = async (request: FastifyRequest, reply: FastifyReply, link: Link, state: PageState) => {
       const { brand, locale } = await findBrand(db, link)
       return asPage(reply, unsubscribePage({ state, brand, language: languageOf(request, locale) }))
@@ -88,7 +97,7 @@ export const links: Resource = (app, { db, clock, secrets }) => {
           response: { 200: Page },
         },
       },
-      async (request, reply) => show(request, reply, linkOf(request.params.token), 'question'),
+      async (request, reply) => show(request, reply, openLink(secrets, 'u', request.params.token), 'question'),
     )
 
     scope.post(
@@ -107,7 +116,7 @@ export const links: Resource = (app, { db, clock, secrets }) => {
         },
       },
       async (request, reply) => {
-        const link = linkOf(request.params.token)
+        const link = openLink(secrets, 'u', request.params.token)
         const form = request.body ?? {}
         if (form['List-Unsubscribe'] === 'One-Click') {
           await unsubscribe(db, link, 'header', clock.now())
@@ -120,6 +129,43 @@ export const links: Resource = (app, { db, clock, secrets }) => {
         if (form.undo !== '1') throw fail('unsubscribe_body')
         await resubscribe(db, link, clock.now())
         return show(request, reply, link, 'undone')
+      },
+    )
+
+    preferencePages(scope, services, {
+      async page(request, reply, link, make) {
+        const { brand, locale } = await findBrand(db, link)
+        return asPage(reply, make({ brand, language: languageOf(request, locale) }), preferencesPolicy)
+      },
+    })
+
+    scope.get(
+      '/l/v/:token',
+      {
+        config: { public: true },
+        schema: {
+          tags,
+          summary: 'Show a message in the browser',
+          params: Params,
+          response: { 200: Page },
+        },
+      },
+      async (request, reply) => {
+        const link = openLink(secrets, 'v', request.params.token)
+        const message = await db
+          .selectFrom('messages')
+          .select([
+            'content',
+            sql<Date>`coalesce((SELECT e.clock_now FROM environments e WHERE e.id = environment_id), ${clock.now()})`.as(
+              'now',
+            ),
+          ])
+          .where('environment_id', '=', link.environmentId)
+          .where('id', '=', link.messageId)
+          .executeTakeFirst()
+        if (link.expiresAt && link.expiresAt <= (message?.now ?? clock.now())) throw fail('link_expired')
+        if (!message?.content) throw fail('link_unknown')
+        return asPage(reply, message.content, messagePolicy)
       },
     )
   })

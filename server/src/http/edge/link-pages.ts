@@ -15,11 +15,11 @@ export const alwaysSent = {
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 }
-const pagePolicy =
+export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-export function asPage(reply: FastifyReply, html: string) {
-  return reply.header('Content-Security-Policy', pagePolicy).type('text/html; charset=utf-8').send(html)
+export function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
+  return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
 }
 
 /** `?lang=`, the subscriber's, the browser's, English. */
@@ -30,8 +30,8 @@ export function languageOf({ query, headers }: FastifyRequest, locale?: string |
 }
 
 /** Forms of both kinds; anything else is an empty one, which the route refuses in its own words. */
-export function takeForms(scope: App, { withJson = false } = {}): void {
-  const limit = { parseAs: 'buffer', bodyLimit: largestForm } as const
+export function takeForms(scope: App, { withJson = false, bodyLimit = largestForm } = {}): void {
+  const limit = { parseAs: 'buffer', bodyLimit } as const
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', limit, async () => ({}))
   scope.addContentTypeParser('application/x-www-form-urlencoded', limit, async (_: unknown, bytes: Buffer) =>

@@ -65,6 +65,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'endWait'
     | 'redrive'
     | 'report'
+    | 'takeTexts'
     | 'erase'
     | 'clocks'
   >
@@ -78,6 +79,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     Config,
     | 'role'
     | 'publicUrl'
+    | 'inboundMail'
     | 'hideCredentials'
     | 'wrapData'
     | 'rateLimit'
@@ -118,6 +120,8 @@ export interface InboxSession {
   generation: number
   /** Whether the clock of the environment is held. */
   isHeld: boolean
+  /** Opened by a link in a message: it reaches preferences, schedule and time zone only. */
+  isForPreferences: boolean
   expiresAt: Date
 }
 
@@ -186,6 +190,8 @@ declare module 'fastify' {
     always?: boolean
     /** For subscribers in browsers, with a session token. */
     inbox?: boolean
+    /** Of those, open to tokens of the page of preferences too. */
+    preferences?: boolean
     /** For signed-in people only; API keys are refused. */
     people?: boolean
     /** The minimum role; default: `viewer` to read, `editor` for anything else. */

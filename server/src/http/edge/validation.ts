@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { subscriberFormats } from '../../db/core/subscriber-fields.ts'
 import { fail, type RequestError } from '../../errors.ts'
 import { supportedLocale } from './locales.ts'
 import type { PerField, Texts } from './schema.ts'
@@ -246,32 +247,12 @@ function unionText(branches: Annotated[]): string {
 }
 
 function withFormats(ajv: Ajv): Ajv {
-  const email = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/
-  ajv.addFormat('email', (value: string) => value.length <= 320 && email.test(value))
-  ajv.addFormat('locale', isLocale)
+  ajv.addFormat('email', subscriberFormats.email)
+  ajv.addFormat('locale', subscriberFormats.locale)
   ajv.addFormat('supported-locale', (value: string) => supportedLocale(value) !== undefined)
-  ajv.addFormat('timezone', isTimeZone)
+  ajv.addFormat('timezone', subscriberFormats.timezone)
   ajv.addFormat('hex-color', /^#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i)
   const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
   ajv.addFormat('date-time', (value: string) => isoDate.test(value) && !Number.isNaN(Date.parse(value)))
   return ajv
-}
-
-function isLocale(value: string): boolean {
-  try {
-    return /^[A-Za-z]{2,3}([_-]|$)/.test(value) && Intl.getCanonicalLocales(value.replaceAll('_', '-')).length === 1
-  } catch {
-    return false
-  }
-}
-
-function isTimeZone(value: string): boolean {
-  try {
-    // Intl also accepts offsets such as +02:00, which are not time zones.
-    return (
-      /^[A-Za-z]/.test(value) && new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
-    )
-  } catch {
-    return false
-  }
 }

@@ -244,6 +244,7 @@ const orders: Record<string, string> = {
   bot_links: 'hash',
   digests: 'workflow_id, step_row_id, value',
   throttles: 'workflow_id, step_row_id, value',
+  cap_counts: 'cap_id',
   timers: 'subject_id, position',
   run_timers: 'subject_id, position',
   jobs: 'notification_id, position',

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, type TString, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
+import { quietHours, type Journey as StoredJourney } from '../../db/core/tables.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { defaultTexts } from '../../db/queries/translations.ts'
 import {
@@ -62,6 +63,26 @@ const ReplyCallback = Body(
   { description: 'Where replies to its emails go' },
 )
 
+const mostGoals = 5
+const Goal = Body(
+  {
+    name: Type.String({ minLength: 1, maxLength: 64 }),
+    for: Type.Optional(
+      Type.Array(FreeObject, {
+        ...{ minItems: 1, maxItems: 10 },
+        description: 'What it waits for, written as that of a step `wait_for_event`',
+      }),
+    ),
+    condition: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...FreeObject,
+        description: 'Asked of what `for` finds; without `for`, before each step',
+      }),
+    ),
+  },
+  { description: 'The first that is met ends the run' },
+)
+
 const Journey = Body(
   {
     cancellationKey: Maybe(
@@ -70,9 +91,36 @@ const Journey = Body(
         description: 'A template over `payload` and `context`: what runs can be cancelled by',
       }),
     ),
+    quietHours: Maybe(
+      Enum(quietHours, {
+        description:
+          'What becomes of steps outside the subscriber’s schedule; left out, as the environment’s guards say',
+      }),
+    ),
+    goals: Maybe(Type.Array(Goal, { maxItems: mostGoals })),
+    exemptFromCaps: Maybe(
+      Type.Boolean({ description: 'Its messages neither count in caps nor are held back by them' }),
+    ),
   },
   { description: 'What concerns its runs as a whole. Left out it stays as it is; null: nothing' },
 )
+
+export type JourneyInput = Static<typeof Journey>
+
+const ShownJourney = Type.Object({
+  cancellationKey: Type.Optional(Type.String()),
+  quietHours: Type.Optional(Enum(quietHours)),
+  exemptFromCaps: Type.Optional(Type.Boolean()),
+  goals: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        for: Type.Optional(Type.Array(FreeObject)),
+        condition: Type.Optional(FreeObject),
+      }),
+    ),
+  ),
+})
 
 const mostVariants = 20
 const Variant = Body(
@@ -242,7 +290,7 @@ export const Workflow = Type.Object({
   severity: Severity,
   messageClass: Enum(messageClasses),
   consentCategory: Nullable(Type.String()),
-  journey: Type.Optional(Type.Object({ cancellationKey: Type.Optional(Type.String()) })),
+  journey: Type.Optional(ShownJourney),
   origin: Type.String(),
   status: Status,
   issues: Type.Object({}, { description: 'Always empty: each step has its own issues' }),
@@ -289,12 +337,18 @@ export const consentAfter = (
 
 /** The same for what concerns the runs. Without members there is nothing. */
 export function journeyAfter(
-  given: { cancellationKey?: string | null | undefined } | null | undefined,
+  given: JourneyInput | null | undefined,
   row?: Pick<WorkflowRow, 'journey'>,
 ): Pick<WorkflowRow, 'journey'> {
   if (given === undefined) return { journey: row?.journey ?? null }
-  const key = given?.cancellationKey
-  return { journey: key ? { cancellationKey: key } : null }
+  const { cancellationKey, quietHours: quiet, exemptFromCaps, goals } = given ?? {}
+  const journey: StoredJourney = {
+    ...(cancellationKey ? { cancellationKey } : {}),
+    ...(quiet ? { quietHours: quiet } : {}),
+    ...(exemptFromCaps ? { exemptFromCaps } : {}),
+    ...(goals && goals.length > 0 ? { goals: goals as NonNullable<StoredJourney['goals']> } : {}),
+  }
+  return { journey: Object.keys(journey).length > 0 ? journey : null }
 }
 
 /** Leaves out empty lists. */

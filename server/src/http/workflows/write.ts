@@ -13,11 +13,14 @@ import { openPayload } from '../../engine/definitions/workflow-definition.ts'
 import { fail } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
 import { compileTemplate } from '../../render/liquid.ts'
-import { compileSchema } from '../../steps/json-schema/json-schema.ts'
+import { checkCondition } from '../../steps/conditions/check.ts'
+import { compileOwnSchema, compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
+import { entriesSchema } from '../../steps/kinds/awaiting.ts'
 import { generalError } from '../edge/validation.ts'
 import {
   consentAfter,
+  type JourneyInput,
   journeyAfter,
   type messageClasses,
   type PreferencesInput,
@@ -40,7 +43,7 @@ export interface WorkflowBody {
   severity?: Static<typeof Severity> | null | undefined
   messageClass?: (typeof messageClasses)[number] | null | undefined
   consentCategory?: string | null | undefined
-  journey?: { cancellationKey?: string | null | undefined } | null | undefined
+  journey?: JourneyInput | null | undefined
   preferences?: Static<typeof PreferencesInput> | null | undefined
 }
 
@@ -63,14 +66,45 @@ export function readBody(
   refuseJourney(body.journey)
 }
 
-/** A template that cannot be read would never give a key. */
+/** A template that cannot be read would never give a key, and a goal that says nothing would never be met. */
 export function refuseJourney(journey: WorkflowBody['journey']): void {
+  const problems = [
+    ...unreadable('journey.cancellationKey', journey?.cancellationKey),
+    ...(journey?.goals ?? []).flatMap((goal, index) => goalProblems(goal, `journey.goals.${index}`)),
+  ]
+  const names = (journey?.goals ?? []).map(({ name }) => name)
+  if (new Set(names).size < names.length) problems.push('journey.goals must have different names')
+  if (problems.length > 0) throw generalError(problems)
+}
+
+function unreadable(path: string, template: string | null | undefined): string[] {
   try {
-    if (journey?.cancellationKey) compileTemplate(journey.cancellationKey)
+    if (template) compileTemplate(template)
+    return []
   } catch (error) {
-    if (error instanceof RenderError) throw generalError([`journey.cancellationKey ${error.message}`])
+    if (error instanceof RenderError) return [`${path} ${error.message}`]
     throw error
   }
+}
+
+const checkEntries = compileOwnSchema(entriesSchema)
+
+function goalProblems(goal: NonNullable<JourneyInput['goals']>[number], path: string): string[] {
+  if (!goal.for && !goal.condition) return [`${path} must have what it waits for, or a condition`]
+  const entries = goal.for ?? []
+  return [
+    ...(goal.for
+      ? checkEntries(goal.for).map((problem) => `${path}.for.${problem.path.join('.')} ${problem.message}`)
+      : []),
+    ...entries.flatMap(({ key }, index) =>
+      unreadable(`${path}.for.${index}.key`, typeof key === 'string' ? key : null),
+    ),
+    ...[goal.condition, ...entries.map(({ condition }) => condition)].flatMap((rule) =>
+      rule === undefined || rule === null
+        ? []
+        : checkCondition(rule, () => true).map(({ message }) => `${path} condition: ${message}`),
+    ),
+  ]
 }
 
 /** Refuses an invalid schema on writing, not at the first trigger. */

@@ -24,7 +24,14 @@ export const stepTypes = [
   'http_request',
 ] as const
 /** Kinds that public clients do not know by name: how answers tell of them is in wire.ts. */
-export const extensionKinds = ['branch', 'exit', 'wait_for_event', 'ask'] as const
+export const extensionKinds = [
+  'branch',
+  'exit',
+  'wait_for_event',
+  'start_workflow',
+  'update_subscriber',
+  'ask',
+] as const
 export type ExtensionKind = (typeof extensionKinds)[number]
 export type StepType = (typeof stepTypes)[number] | ExtensionKind
 
@@ -50,6 +57,8 @@ export interface StepKind {
   isWait?: boolean
   /** Runs share its state, so another run may hold its lock for a moment. */
   isShared?: boolean
+  /** It writes more than rows of its run. */
+  writesMore?: boolean
   /** Held back outside the subscriber's schedule. */
   obeysSchedule?: boolean
   /** Its wait can be extended to the next opening of the subscriber's schedule. */

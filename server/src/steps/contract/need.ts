@@ -1,6 +1,9 @@
 // What a step needs from the database before it can decide, as a value: the engine answers the needs of many runs with one
 // statement.
 import { sha256 } from '../../db/core/secrets.ts'
+import type { SubscriberFields } from '../../db/core/subscriber-fields.ts'
+import type { Cap, Recipient, StartedBy } from '../../db/core/tables.ts'
+import type { PlaceAnswer } from './caps.ts'
 import type { AskedPerson } from './question.ts'
 import type { StepRun } from './step-run.ts'
 
@@ -70,6 +73,18 @@ export interface CloseDigest {
   /** The newest events are wanted, if not all of them fit. */
   newestFirst: boolean
 }
+/** The run of a digest ends before its window does: one of the runs that it has collected goes on with it. */
+export interface HandDigestOn {
+  need: 'hand digest on'
+  group: Group
+  notificationId: string
+  position: number
+  dueAt: Date
+}
+export interface HandedOn {
+  isHandedOn: true
+}
+
 /** The window's end has moved. */
 export interface StillOpen {
   until: Date
@@ -101,12 +116,68 @@ export interface ThrottlePass {
   endsAt: Date
 }
 
-/** What a step waits for: events of a name with a key or for a subscriber, or messages of an earlier step. */
+/** Asks for a place in each of these caps, or in none. */
+export interface TakePlace {
+  need: 'take place'
+  environmentId: string
+  subscriberRowId: string
+  caps: Cap[]
+}
+
+/** Triggers a workflow in the transaction that ends the step. */
+export interface StartWorkflow {
+  need: 'start workflow'
+  environmentId: string
+  /** Whether its clock is held. */
+  isHeld: boolean
+  /** Its identifier. */
+  workflowId: string
+  recipients: Recipient[]
+  payload: Record<string, unknown>
+  transactionId: string
+  cancellationKey: string | undefined
+  actor: string | undefined
+  tenant: string | undefined
+  /** Ids by type. */
+  context: Record<string, string>
+  startedBy: StartedBy
+}
+/** What a trigger would have answered, or the code of its refusal. */
+export interface StartedWorkflow {
+  status: string
+}
+
+/** Changes the subscriber, in the transaction that ends the step. Members of `data` are merged. */
+export interface UpdateSubscriber {
+  need: 'update subscriber'
+  environmentId: string
+  subscriberRowId: string
+  set: SubscriberFields
+}
+export interface UpdatedSubscriber {
+  changed: string[]
+}
+
+/** Asks for the schedule as it is now. Whoever then holds a step hears of all later changes. */
+export interface FindSchedule {
+  need: 'find schedule'
+  environmentId: string
+  subscriberRowId: string
+}
+export interface FoundSchedule {
+  schedule: Record<string, unknown> | null
+  timezone: string | null
+}
+
+/**
+ * What a step waits for: events of a name with a key or for a subscriber, messages of an earlier step, or changes of the
+ * subscriber's schedule.
+ */
 export interface Awaited {
-  kind: 'key' | 'subscriber' | 'message'
-  /** Of the event; empty for a message. */
+  kind: 'key' | 'subscriber' | 'message' | 'schedule'
+  /** Of the event, else empty. */
   name: string
-  /** The key, the subscriber or the step. */
+  /** The key, the subscriber, the step, or the subscriber's row. */
   value: string
 }
 
@@ -202,9 +273,14 @@ export interface FoundIds {
 export type Need =
   | JoinDigest
   | CloseDigest
+  | HandDigestOn
   | PassThrottle
+  | TakePlace
+  | FindSchedule
   | FindEvents
   | FindMessages
+  | StartWorkflow
+  | UpdateSubscriber
   | FindPeople
   | FindTopicMembers
   | FindOnDuty
@@ -212,9 +288,14 @@ export type Answer =
   | DigestPlace
   | CollectedEvents
   | StillOpen
+  | HandedOn
   | ThrottlePass
+  | PlaceAnswer
+  | FoundSchedule
   | FoundEvents
   | FoundMessages
+  | StartedWorkflow
+  | UpdatedSubscriber
   | FoundPeople
   | FoundIds
 

@@ -11,16 +11,19 @@ export type Reason =
   | 'step_condition'
   | 'outside_schedule'
   | 'throttled'
+  | 'capped'
   | 'merged_into_digest'
   | 'first_of_digest'
   | 'exited'
   | 'nothing_to_wait_for'
   | 'nobody_to_ask'
   | 'question_closed'
+  | 'goal_met'
   | 'canceled_by_user'
   | 'previous_step_failed'
   | 'subscriber_gone'
   | 'suppressed'
+  | 'snoozed'
   // The subscriber cannot be reached this way.
   | 'missing_email'
   | 'missing_phone'
@@ -33,6 +36,8 @@ export type Reason =
   | 'over_limit'
   | 'content_failed'
   | 'layout_not_found'
+  | 'workflow_unavailable'
+  | 'too_deep'
   // Something outside refused or failed.
   | 'filter_failed'
   | 'bridge_failed'
@@ -78,6 +83,8 @@ const lines = {
   schedule_extended: ['Step was extended to the next available time in the subscriber schedule', 'Pending'],
   schedule_exhausted: ['Step was executed due to maximum number of subscriber schedule extensions reached', 'Success'],
   outside_schedule: ["The step was skipped as it fell outside the subscriber's schedule", 'Success'],
+  held: ['The step is held until the schedule of the subscriber opens', 'Pending'],
+  capped: ['The subscriber has had as many messages as a cap allows', 'Success'],
   condition_skipped_wait: ['Step was skipped based on steps conditions', 'Success'],
   condition_failed: ['Step was skipped based on steps conditions', 'Failed'],
   filter_failed: ['Processing step filter failed', 'Failed'],
@@ -92,6 +99,7 @@ const lines = {
   filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
   filtered_by_subscriberGlobal: ['Step filtered by subscriber global preferences', 'Success'],
   filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
+  snoozed_commercial: ['The subscriber has paused commercial messages', 'Success'],
   suppressed: ['The recipient is on the suppression list', 'Success'],
   one_click_needs_https: ['One-click unsubscribe needs an https address', 'Warning'],
   no_unsubscribe_header: ['The provider takes no unsubscribe header', 'Warning'],
@@ -155,6 +163,12 @@ const lines = {
   levels_left_out: ['The chain has too many levels; the last ones are left out', 'Warning'],
   copies_left_out: ['The question has too many copies; further ones are left out', 'Warning'],
   person_gone: ['The subscriber who was to be asked no longer exists', 'Failed'],
+  workflow_started: ['The other workflow was triggered', 'Success'],
+  workflow_not_started: ['The other workflow could not be triggered', 'Failed'],
+  subscriber_updated: ['The subscriber was updated', 'Success'],
+  goal_met: ['A goal of the workflow was met, which ended the run', 'Success'],
+  goal_invalid: ['A goal cannot be met: its key is empty or too long', 'Warning'],
+  goal_condition_failed: ['The condition of a goal could not be evaluated', 'Warning'],
   arm_taken: ['The run goes on in an arm of the branch', 'Success'],
   arm_failed: ['The condition of an arm could not be evaluated', 'Failed'],
   exited: ['The step ended the run', 'Success'],

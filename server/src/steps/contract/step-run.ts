@@ -1,7 +1,7 @@
 // What a step sees when it runs: its own settings, its run, and the results of earlier steps.
 
 import type { Signing } from '../../db/core/signing.ts'
-import type { ChannelChoices } from '../../db/core/tables.ts'
+import type { ChannelChoices, Guards, StartedBy } from '../../db/core/tables.ts'
 import type { ConsentSettings } from '../../db/queries/consent.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -51,6 +51,8 @@ export interface EventFacts {
   createdAt: Date
   /** A `traceparent`, if the trigger was traced. */
   trace: string | null
+  /** The step that started it; undefined for a trigger from outside. */
+  startedBy?: StartedBy | undefined
 }
 
 export interface WorkflowFacts {
@@ -80,6 +82,7 @@ export interface EnvironmentFacts {
   /** Where replies to emails arrive, as far as that is set up. */
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
   consent: ConsentSettings
+  guards: Guards
   /** Only active ones. */
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */

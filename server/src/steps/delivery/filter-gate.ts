@@ -12,7 +12,7 @@ import { type StepRun, subscriberVariablesOf, variablesOf } from '../contract/st
 import { branded } from './integration-choice.ts'
 import { explainFilters, type FilterData, judgeFilters, type StepFilter, templatesInFilters } from './step-filter.ts'
 
-/** Kept with the job: that a filter has to be called first, or which variant was chosen. */
+/** Kept with the job: that a filter has to be called first, which variant was chosen, and that it has its places in caps. */
 export interface Gate {
   isPending?: boolean
   /** Failed calls so far. */
@@ -20,6 +20,8 @@ export interface Gate {
   variantId?: string
   /** The workflow version whose step is used, after a redrive. */
   version?: number
+  /** It has its places in caps, which are kept whatever becomes of the message. */
+  hasPlace?: boolean
 }
 
 export type Decided =

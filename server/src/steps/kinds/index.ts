@@ -13,7 +13,9 @@ import { httpRequest } from './http-request.ts'
 import { inApp } from './in-app.ts'
 import { push } from './push.ts'
 import { sms } from './sms.ts'
+import { startWorkflow } from './start-workflow.ts'
 import { throttle } from './throttle.ts'
+import { updateSubscriber } from './update-subscriber.ts'
 import { waitForEvent } from './wait-for-event.ts'
 
 export const stepKinds: Record<StepType, StepKind> = {
@@ -31,4 +33,6 @@ export const stepKinds: Record<StepType, StepKind> = {
   exit,
   wait_for_event: waitForEvent,
   ask,
+  start_workflow: startWorkflow,
+  update_subscriber: updateSubscriber,
 }
