@@ -5874,7 +5874,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -6083,7 +6083,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -10663,6 +10663,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10908,6 +10910,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11234,6 +11238,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11449,6 +11455,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11648,6 +11656,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11944,6 +11954,8 @@ export interface Operations {
             path: string | null
             url: string | null
             pushedAt: string
+            /** What files last pushed */
+            revision: string
             /** Whether something else changed it since */
             drifted: boolean
           } | undefined
@@ -12134,6 +12146,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12184,6 +12198,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12236,6 +12252,8 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | undefined
@@ -12285,6 +12303,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12348,6 +12368,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12418,6 +12440,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12589,7 +12613,7 @@ export interface Operations {
   /** Retrieve everything the environment defines, as files have it */
   'GET /v2/definitions': {
     query?: {
-      /** Separated by commas; default: all */
+      /** Of integration, layout, topic, translation, variable, workflow, separated by commas; default: layout,translation,workflow */
       kinds?: string | undefined
       /** Only these, separated by commas; at most 200 */
       ids?: string | undefined
@@ -12601,7 +12625,7 @@ export interface Operations {
         identifier: string
       }
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** SHA-256, in hex, of the definition as RFC 8785 writes it */
         revision: string
@@ -12613,13 +12637,15 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | null
         definition: Record<string, unknown>
       }>
       passedOver: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         why: string
       }>
@@ -12641,7 +12667,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -12652,7 +12678,7 @@ export interface Operations {
     }
     answer: {
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         paths: Array<{
@@ -12662,7 +12688,7 @@ export interface Operations {
         }>
       }>
       conflicts: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         base: string | null
         current: {
@@ -12682,9 +12708,9 @@ export interface Operations {
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -12713,7 +12739,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -12727,7 +12753,7 @@ export interface Operations {
     answer: {
       applied: boolean
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         /** Null for kinds without history */
@@ -12736,9 +12762,9 @@ export interface Operations {
         revision: string | null
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -12772,7 +12798,7 @@ export interface Operations {
   'POST /v2/definitions/release': {
     body: {
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
       }>
     }
@@ -12835,6 +12861,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a workflow */
@@ -13062,6 +13090,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -13122,6 +13152,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a layout */
@@ -13212,6 +13244,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined

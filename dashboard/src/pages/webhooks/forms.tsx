@@ -36,7 +36,7 @@ const meanings: Record<EventType, string> = {
   'question.expired': 'Nobody answered in time',
   'question.canceled': 'Its run was canceled',
   'run.goal-met': 'A goal was met, which ended the run',
-  'sms.received': 'Somebody texted one of your numbers',
+  'sms.received': 'Somebody sent a text message to one of your numbers',
   'publish.requested': 'Somebody asks for the approval of a publish',
   'publish.approved': 'Approved, and published',
   'publish.declined': 'Declined',
