@@ -11,7 +11,7 @@ const connectTimeoutMs = 5_000
 const defaultTimeoutMs = 10_000
 const defaultMostBytes = 1024 * 1024
 /** Per host and set of permissions; further requests wait for one within their timeout. */
-const mostConnections = 64
+const mostConnections = 128
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 export type HttpMethod = (typeof httpMethods)[number]
@@ -82,6 +82,12 @@ export class HttpClient {
     if (!this.#options.allowLoopbackInDevelopment) return this
     this.#development ??= this.#forDevelopment()
     return this.#development
+  }
+
+  /** Whether it may call this machine, where addresses need no encryption. */
+  get mayCallHere(): boolean {
+    const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
+    return allowPrivateAddresses || isAllowed('127.0.0.1')
   }
 
   #forDevelopment(): HttpClient {

@@ -33,6 +33,16 @@ export async function findEnvironmentAccess(
   secrets: Secrets,
   environmentId: string,
 ): Promise<EnvironmentAccess | undefined> {
+  const facts = await findUnsignedAccess(db, secrets, environmentId)
+  return facts && { ...facts, signing: await readSigning(db, secrets, environmentId) }
+}
+
+/** For whoever signs nothing. */
+export async function findUnsignedAccess(
+  db: Db | Tx,
+  secrets: Secrets,
+  environmentId: string,
+): Promise<Omit<EnvironmentAccess, 'signing'> | undefined> {
   const { rows } = await sql<Row>`
     SELECT e.name, e.type, e.bridge, NOT g.remove_branding AS has_branding, coalesce((
       SELECT json_agg(json_build_object('key', v.key, 'isSecret', v.is_secret, 'value', o.value) ORDER BY v.key)
@@ -47,7 +57,6 @@ export async function findEnvironmentAccess(
     id: environmentId,
     name: row.name,
     type: row.type,
-    signing: await readSigning(db, secrets, environmentId),
     bridgeUrl: row.bridge.url || undefined,
     hasBranding: row.has_branding,
     variables: row.variables.map((variable) => ({ ...variable, value: secrets.decrypt(variable.value) })),
@@ -56,7 +65,7 @@ export async function findEnvironmentAccess(
 
 /** The `env` of templates: variables, and the environment's own members, which no variable can override. */
 export function envOf(
-  { name, type, variables }: EnvironmentAccess,
+  { name, type, variables }: Pick<EnvironmentAccess, 'name' | 'type' | 'variables'>,
   { showSecrets }: { showSecrets: boolean },
 ): Record<string, string> {
   const values = variables.map(({ key, value, isSecret }) => [key, isSecret && !showSecrets ? mask : value])

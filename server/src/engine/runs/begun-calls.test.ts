@@ -355,11 +355,13 @@ test('a process that stops gives back what it has not begun, at once, and cuts o
   const sms = { providerId: 'infobip-sms', channel: 'sms', active: true, identifier: `sms-${api.environmentId}` }
   await api.post('/v1/integrations', { ...sms, credentials: { apiKey: 'key', baseUrl: vendor.url, from: 'Acme' } })
   await makeWorkflow(api, 'sms', [{ type: 'sms', controlValues: { body: 'Hi' } }])
-  const people = Array.from({ length: 80 }, (_, index) => ({ subscriberId: `s${index}`, phone: '+15550100' }))
-  await trigger(api, 'sms', people)
+  for (const half of ['a', 'b']) {
+    const people = Array.from({ length: 80 }, (_, index) => ({ subscriberId: `${half}${index}`, phone: '+15550100' }))
+    await trigger(api, 'sms', people)
+  }
   const worker = await server.startAnother({ role: 'worker', stopSeconds: 0 })
   // As many as an integration may have in flight.
-  await expect.poll(() => vendor.asked.length, { timeout: 60_000 }).toBe(64)
+  await expect.poll(() => vendor.asked.length, { timeout: 60_000 }).toBe(128)
   await worker.stop()
   answer()
   const { rows } = await server.database.pool.query<{ status: string; uncertain: number; count: number }>(
@@ -368,10 +370,10 @@ test('a process that stops gives back what it has not begun, at once, and cuts o
     [api.environmentId],
   )
   expect(rows).toEqual([
-    { status: 'queued', uncertain: 0, count: 16 },
-    { status: 'queued', uncertain: 1, count: 64 },
+    { status: 'queued', uncertain: 0, count: 32 },
+    { status: 'queued', uncertain: 1, count: 128 },
   ])
-  expect(vendor.asked).toHaveLength(64)
+  expect(vendor.asked).toHaveLength(128)
   // Any worker makes the others now, and the uncertain ones a little later.
   vendor.plays(() => ({ body: { messages: [{ messageId: 'vendor-1' }] } }))
   for (let minutes = 0; minutes < 3; minutes += 1) {
@@ -382,6 +384,6 @@ test('a process that stops gives back what it has not begun, at once, and cuts o
     api.environmentId,
     'completed',
   ])
-  expect(ended.rowCount).toBe(80)
-  expect(vendor.asked).toHaveLength(64 + 80)
+  expect(ended.rowCount).toBe(160)
+  expect(vendor.asked).toHaveLength(128 + 160)
 })

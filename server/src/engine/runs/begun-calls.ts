@@ -18,7 +18,8 @@ export interface BegunGroup {
 
 /**
  * While fewer are in flight, every integration has a free slot (steps/delivery/circuit-breaker.ts): the transaction that takes a
- * call then also writes it down as begun. Calls beyond that wait for slots, and are written down in groups when they get one.
+ * call then also writes it down as begun. Calls beyond that wait for slots of their own, and are written down in groups when they
+ * get one.
  */
 const mostBegunAtOnce = 64
 /** Removed with the next group, once there are this many: a statement for each would cost more than it frees. */

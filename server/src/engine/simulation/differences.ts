@@ -17,7 +17,7 @@ interface Message extends Members {
   stepId: string
   channel: string
   status: string
-  at: Date
+  at: string
 }
 
 export interface PlayedSide {
@@ -74,9 +74,7 @@ export function differenceOf(before = nothing, after = nothing): Difference | un
     fewer: missing.map(({ stepId }) => ({ stepId, member: 'status', before: 'sent', after: null })),
     content: pairs.flatMap(([one, other]) => contentChanges(one, other)),
     time: pairs.flatMap(([one, other]) =>
-      one.at.getTime() === other.at.getTime()
-        ? []
-        : [{ stepId: other.stepId, member: 'at', before: one.at, after: other.at }],
+      one.at === other.at ? [] : [{ stepId: other.stepId, member: 'at', before: one.at, after: other.at }],
     ),
     reason: reasonChanges(before.steps, after.steps),
   }

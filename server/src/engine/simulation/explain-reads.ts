@@ -3,8 +3,8 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
-import { listIntegrations } from '../../db/queries/integrations.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
+import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { findMerged } from '../core/statements.ts'
 import { contextKeysOf, type EventRow } from '../runs/compose.ts'
@@ -16,6 +16,7 @@ import type { Owner } from './remedies.ts'
 import type { Members, Scenario, Snapshot } from './scenario.ts'
 import type { Situation } from './situation.ts'
 import { inSnapshot, Reading, type Sources } from './snapshot.ts'
+import { noWindows } from './windows.ts'
 
 /** Groups of one person at one workflow. */
 const mostWindows = 1_000
@@ -38,7 +39,6 @@ export function readSituation(
     const { workflow } = snapshot
     const subscriber = snapshot.subscribers.find((row) => row.subscriber_id === asked.subscriberId)
     const rows = { environmentId, workflowId: workflow.id, subscriberRowId: subscriber?.id ?? '' }
-    const all = await listIntegrations(tx, environmentId)
     const situation: Situation = {
       ...{ scenario, snapshot },
       beginning: await readWindows(tx, reading, workflow, { ...rows, at: new Date(scenario.startAt) }),
@@ -48,7 +48,7 @@ export function readSituation(
         .where('environment_id', '=', environmentId)
         .where('host', '=', '')
         .execute(),
-      spare: all.filter(({ active }) => !active),
+      spare: reading.integrations.filter(({ active }) => !active),
       changed: await readChanges(tx, snapshot, { ...rows, ...asked }),
     }
     const { id, identifier, name } = workflow
@@ -71,6 +71,8 @@ async function readWindows(
   const of = <Row extends { step_row_id: string; value: string }>({ step_row_id: stepRowId, value }: Row) => ({
     ...{ environmentId, workflowId, stepRowId, subscriberRowId, value },
   })
+  const types = new Set(placesOf(workflow.steps).map(({ step }) => step.type))
+  if (!types.has('digest') && !types.has('throttle')) return { collecting: [], open: noWindows() }
   const digests = await tx
     .selectFrom('digests')
     .selectAll()
@@ -192,16 +194,19 @@ async function readChanges(
     .where('context_keys', '=', sql<string[]>`${contextKeysOf(context ?? null)}::text[]`)
     .where((where) => where.or([where('workflow_id', 'is', null), where('workflow_id', '=', workflowId)]))
     .execute()
-  const override = await tx
-    .selectFrom('workflow_overrides as o')
-    .innerJoin('tenants as t', (join) =>
-      join.onRef('t.environment_id', '=', 'o.environment_id').onRef('t.id', '=', 'o.tenant_id'),
-    )
-    .select('o.updated_at')
-    .where('o.environment_id', '=', environmentId)
-    .where('o.workflow_id', '=', workflowId)
-    .where('t.identifier', '=', tenant ?? '')
-    .executeTakeFirst()
+  const override =
+    tenant === undefined
+      ? undefined
+      : await tx
+          .selectFrom('workflow_overrides as o')
+          .innerJoin('tenants as t', (join) =>
+            join.onRef('t.environment_id', '=', 'o.environment_id').onRef('t.id', '=', 'o.tenant_id'),
+          )
+          .select('o.updated_at')
+          .where('o.environment_id', '=', environmentId)
+          .where('o.workflow_id', '=', workflowId)
+          .where('t.identifier', '=', tenant)
+          .executeTakeFirst()
   const at = (id: string | null) => own.find(({ workflow_id }) => workflow_id === id)?.updated_at ?? null
   return {
     workflow: (workflow as { updated_at?: Date }).updated_at ?? null,

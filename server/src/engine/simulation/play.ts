@@ -168,7 +168,7 @@ export class Play {
       } else if (input) {
         last = input[1].at
         this.#now = new Date(last)
-        this.record.note({ at: this.#now, kind: 'input', input: input[0] })
+        this.record.note({ at: this.record.iso(this.#now), kind: 'input', input: input[0] })
         await this.#take(input[1], input[0])
         await this.#makeCalls()
         place += 1

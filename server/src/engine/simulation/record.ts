@@ -105,7 +105,7 @@ interface TriggerRecord {
 }
 
 interface Entry {
-  at: Date
+  at: string
   kind: string
   input?: number
   runId?: string
@@ -122,6 +122,8 @@ export class PlayRecord {
   readonly messages = new Map<string, MessageRecord>()
   readonly triggers: TriggerRecord[] = []
   readonly assumed = new Set<string>()
+  /** See `isoTexts`. */
+  readonly iso = isoTexts()
   readonly #timeline: Entry[] = []
   #steps = 0
   #bytes = 0
@@ -135,7 +137,7 @@ export class PlayRecord {
     if (this.runs.size >= limits.runs) throw tooLarge('runs')
     const record: RunRecord = { run, steps: new Map(), endedAt: null }
     this.runs.set(run.id, record)
-    this.note({ at: now, kind: 'run_began', runId: run.id })
+    this.note({ at: this.iso(now), kind: 'run_began', runId: run.id })
     return record
   }
 
@@ -168,14 +170,14 @@ export class PlayRecord {
     this.countStep()
     this.#attempts += 1
     this.stepOf(run, job.position).attempts.push(attempt)
-    this.note({ at: attempt.at, kind: 'attempt', runId: run.id, stepId: job.step.stepId })
+    this.note({ at: this.iso(attempt.at), kind: 'attempt', runId: run.id, stepId: job.step.stepId })
   }
 
   /** Notes what has changed about a run since the last time. */
   observe(run: RunState, now: Date): void {
     const record = this.runs.get(run.id)
     if (!record) return
-    const about = (job: JobState) => ({ at: now, runId: run.id, stepId: job.step.stepId })
+    const about = (job: JobState) => ({ at: this.iso(now), runId: run.id, stepId: job.step.stepId })
     for (const job of run.jobs) {
       const step = this.stepOf(run, job.position)
       if (step.beganAt === null && job.details[0]?.detail === queued) {
@@ -197,7 +199,7 @@ export class PlayRecord {
     if (run.status === 'processing') record.endedAt = null
     else if (record.endedAt === null) {
       record.endedAt = now
-      this.note({ at: now, kind: 'run_ended', runId: run.id })
+      this.note({ at: this.iso(now), kind: 'run_ended', runId: run.id })
     }
   }
 
@@ -210,14 +212,14 @@ export class PlayRecord {
     step.isWaiting = true
     const window = this.windowOf(step.windowId)
     if (window && why !== 'retry') window.endsAt = until
-    this.note({ at: now, kind: 'wait_began', runId: run.id, stepId: job.step.stepId })
+    this.note({ at: this.iso(now), kind: 'wait_began', runId: run.id, stepId: job.step.stepId })
   }
 
   endWait(run: RunState, job: JobState, now: Date): void {
     const step = this.stepOf(run, job.position)
     if (!step.isWaiting) return
     step.isWaiting = false
-    this.note({ at: now, kind: 'wait_ended', runId: run.id, stepId: job.step.stepId })
+    this.note({ at: this.iso(now), kind: 'wait_ended', runId: run.id, stepId: job.step.stepId })
   }
 
   openWindow(window: Omit<Window, 'id'>): Window {
@@ -257,14 +259,15 @@ export class PlayRecord {
       if (!message || message.isTold || message.job.status === 'queued') continue
       message.isTold = true
       const { run, job } = message
-      this.note({ at: now, kind: 'message', runId: run.id, stepId: job.step.stepId, messageId: id })
+      this.note({ at: this.iso(now), kind: 'message', runId: run.id, stepId: job.step.stepId, messageId: id })
     }
   }
 
   answer({ startAt, endAt, horizonAt, isCutOff, hasDetails, brand }: Ending): Members {
-    const shown = (providerId: string) => branded(providerId, brand)
+    const showing: Showing = { names: new Map(), shown: (providerId) => branded(providerId, brand), iso: this.iso }
+    const { names, iso } = showing
     const messages = [...this.messages.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
-    const names = new Map(messages.map(({ row }, index) => [row.id, `m${index + 1}`]))
+    for (const { row } of messages) names.set(row.id, `m${names.size + 1}`)
     const runs = [...this.runs.values()]
     const reasons: Record<string, number> = {}
     const sent: Record<string, number> = {}
@@ -278,10 +281,10 @@ export class PlayRecord {
       startAt,
       endAt,
       stoppedBy: isCutOff ? 'horizon' : 'nothing_left',
-      triggers: this.triggers,
-      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { names, hasDetails, shown, brand })),
+      triggers: this.triggers.map((trigger) => ({ ...trigger, at: iso(trigger.at) })),
+      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { ...showing, hasDetails, brand })),
       windows: this.windows,
-      messages: messages.map((message) => shownMessage(message, { names, shown })),
+      messages: messages.map((message) => shownMessage(message, showing)),
       timeline: this.#timeline.map((entry) =>
         entry.messageId === undefined ? entry : { ...entry, messageId: names.get(entry.messageId) },
       ),
@@ -327,12 +330,26 @@ interface Showing {
   names: Map<string, string>
   /** A provider as callers know it. */
   shown: (providerId: string) => string
+  iso: ReturnType<typeof isoTexts>
+}
+
+/** Times as text. Each is made once: an answer has a dozen times for a step, most of them the same, and they cost the most. */
+function isoTexts() {
+  const texts = new Map<number, string>()
+  return (at: Date): string => {
+    const ms = at.getTime()
+    const known = texts.get(ms)
+    if (known !== undefined) return known
+    const text = at.toISOString()
+    texts.set(ms, text)
+    return text
+  }
 }
 
 function shownRun(
   { run, steps, endedAt }: RunRecord,
   messages: MessageRecord[],
-  { names, shown, brand, hasDetails }: Showing & { brand: string; hasDetails: boolean },
+  { names, shown, iso, brand, hasDetails }: Showing & { brand: string; hasDetails: boolean },
 ) {
   const jobs = run.jobs.map(({ type, status, reason, mergedInto }) => ({
     type,
@@ -354,14 +371,14 @@ function shownRun(
     mergedInto: run.digestedInto,
     ...(run.event.startedBy ? { startedBy: run.event.startedBy } : {}),
     ...(run.goals?.met ? { goal: run.goals.met } : {}),
-    createdAt: run.createdAt,
-    endedAt,
+    createdAt: iso(run.createdAt),
+    endedAt: endedAt && iso(endedAt),
     steps: run.jobs.map((job) => {
       const {
         beganAt,
         endedAt: stepEndedAt,
         windowId,
-        waits,
+        waits = [],
         attempts = [],
         messageIds = [],
       } = steps.get(job.position) ?? {}
@@ -374,15 +391,15 @@ function shownRun(
         status: job.status,
         reason: job.reason,
         error: job.error,
-        ...(isHeld(job) ? { heldUntil: job.dueAt } : {}),
-        beganAt,
-        endedAt: stepEndedAt,
+        ...(isHeld(job) && job.dueAt ? { heldUntil: iso(job.dueAt) } : {}),
+        beganAt: beganAt && iso(beganAt),
+        endedAt: stepEndedAt && iso(stepEndedAt),
         windowId,
-        waits,
+        waits: waits.map(({ from, until, why }) => ({ from: iso(from), until: iso(until), why })),
         messageIds: messageIds.map((id) => names.get(id)),
         attempts: attempts.map(({ messageId: _, providerId, ...attempt }) => ({
           ...attempt,
-          providerId: shown(providerId),
+          ...{ at: iso(attempt.at), nextAt: attempt.nextAt && iso(attempt.nextAt), providerId: shown(providerId) },
         })),
         ...(hasDetails ? { details: job.details.map((line) => shownDetail(line, shown)) } : {}),
       }
@@ -404,7 +421,7 @@ const shownDetail = (
   ...(raw === undefined ? {} : { raw }),
 })
 
-function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names, shown }: Showing) {
+function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names, shown, iso }: Showing) {
   const { channel } = row
   const isInApp = channel === 'in_app'
   const address = row.email ?? row.phone ?? undefined
@@ -416,7 +433,7 @@ function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names
     subscriberId: run.subscriber.subscriber_id,
     stepId: job.step.stepId,
     channel,
-    at,
+    at: iso(at),
     status: row.status,
     integrationIdentifier: integration?.identifier ?? null,
     providerId: row.provider_id ? shown(row.provider_id) : null,

@@ -3,13 +3,14 @@
 import { sql } from 'kysely'
 import { addressChannels, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { envOf, findUnsignedAccess } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { SubscriberChannel } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
-import { listIntegrations } from '../../db/queries/integrations.ts'
+import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { hasLiquid } from '../../render/liquid.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
@@ -53,6 +54,8 @@ export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
+  /** All of them; the snapshot has only the active ones. */
+  integrations: IntegrationRow[] = []
   /** Subscribers and topics that steps may start workflows for. */
   #started: string[] = []
 
@@ -78,7 +81,10 @@ export class Reading {
     const workflows = [workflow, ...others, ...versions]
     this.#startsOf([...workflows, ...drafts])
     const topics = await this.#topics(workflows)
-    const layouts = await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+    const types = new Set([...workflows, ...drafts].flatMap(({ steps }) => allSteps(steps).map(({ type }) => type)))
+    const layouts = types.has('email')
+      ? await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
+      : []
     const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
@@ -86,7 +92,8 @@ export class Reading {
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
-      ...(await this.#chats()),
+      browsers: types.has('push') ? await this.#browsers(subscribers) : [],
+      ...(types.has('chat') ? await this.#chats() : { endpoints: [], connections: [] }),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
     }
@@ -136,9 +143,10 @@ export class Reading {
 
   async #environment(secrets: Secrets): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
     const id = this.#environmentId
-    const access = await findEnvironmentAccess(this.#tx, secrets, id)
+    const access = await findUnsignedAccess(this.#tx, secrets, id)
     const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
     if (!row || !access) throw new Error('The environment no longer exists.')
+    this.integrations = await listIntegrations(this.#tx, id)
     return {
       hasBranding: access.hasBranding,
       environment: {
@@ -151,7 +159,7 @@ export class Reading {
         consent: consentOf(row.consent),
         guards: guardsOf(row.guards),
         dns: row.dns as Snapshot['environment']['dns'],
-        integrations: await listIntegrations(this.#tx, id, { onlyActive: true }),
+        integrations: this.integrations.filter(({ active }) => active),
       },
     }
   }
@@ -224,7 +232,7 @@ export class Reading {
   }
 
   /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
-  #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
+  async #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
     const people: Array<Record<string, unknown>> = [
       ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
@@ -244,9 +252,20 @@ export class Reading {
     const hashes = [...new Set(texts)].flatMap((text) =>
       typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
     )
+    if (hashes.length === 0) return []
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
+  }
+
+  /** A simulation sends nothing, so it needs no keys. */
+  #browsers(subscribers: RecipientRow[]): Promise<PushSubscriptionRow[]> {
+    const ids = subscribers.map(({ id }) => id)
+    return this.#all<PushSubscriptionRow>(sql`
+      SELECT environment_id, id, subscriber_row_id, subscriber_id, endpoint_hash, '{}' AS sealed, origin, page, label,
+        created_at, used_at
+      FROM push_subscriptions
+      WHERE environment_id = ${this.#environmentId} AND subscriber_row_id = ANY (${ids}::text[]) ORDER BY id DESC`)
   }
 
   async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {
@@ -269,8 +288,9 @@ export class Reading {
     return { endpoints, connections }
   }
 
-  #tenants(): Promise<Snapshot['tenants']> {
+  async #tenants(): Promise<Snapshot['tenants']> {
     const names = this.#requests().flatMap(({ tenant }) => tenant?.identifier ?? [])
+    if (names.length === 0) return []
     return this.#all<Snapshot['tenants'][number]>(sql`
       SELECT t.identifier, t.name, t.data, o.overrides, coalesce(o.active, '{}') AS active
       FROM tenants t CROSS JOIN LATERAL (
@@ -280,13 +300,14 @@ export class Reading {
       WHERE t.environment_id = ${this.#environmentId} AND t.identifier = ANY (${names}::text[])`)
   }
 
-  #contexts(): Promise<Snapshot['contexts']> {
+  async #contexts(): Promise<Snapshot['contexts']> {
     const named = this.#requests().flatMap(({ context }) =>
       Object.entries(context ?? {}).map(([type, value]) => ({
         type,
         id: typeof value === 'string' ? value : String((value as { id?: unknown }).id),
       })),
     )
+    if (named.length === 0) return []
     return this.#all<Snapshot['contexts'][number]>(sql`
       SELECT type, context_id, data FROM contexts
       WHERE environment_id = ${this.#environmentId} AND (type, context_id) IN (

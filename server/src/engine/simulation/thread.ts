@@ -1,4 +1,5 @@
 // The thread in which scenarios are played and triggers explained, so that they hold up nobody.
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { expectations } from './expectations.ts'
 import { type Explaining, explain } from './explain.ts'
@@ -8,6 +9,8 @@ import { play } from './play.ts'
 import { tooLarge } from './record.ts'
 import { limits, type Members, type Refusal, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
 import type { Brand } from './tools.ts'
+
+const lowestPriority = 19
 
 interface Simulation {
   scenario: Scenario
@@ -25,13 +28,14 @@ export type Job =
   /** With a token for all of them, an answer about several workflows. */
   | { impact: Impact; token: string | undefined }
 
-export type Outcome = { answer: string } | { refusal: Refusal } | { failure: string }
+/** The answer is JSON as it is sent. */
+export type Outcome = { answer: Uint8Array<ArrayBuffer> } | { refusal: Refusal } | { failure: string }
 
-export async function answerOf(job: Job): Promise<Outcome> {
+async function answerOf(job: Job): Promise<Outcome> {
   try {
-    const text = JSON.stringify(await answered(job))
-    if (Buffer.byteLength(text) > limits.bytes) throw tooLarge('bytes')
-    return { answer: text }
+    const answer = new TextEncoder().encode(JSON.stringify(await answered(job)))
+    if (answer.byteLength > limits.bytes) throw tooLarge('bytes')
+    return { answer }
   } catch (error) {
     if (error instanceof SimulationRefused) return { refusal: error.refusal }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
@@ -50,6 +54,9 @@ async function answered(job: Job): Promise<Members> {
   return { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }
 }
 
-parentPort?.on('message', (job: Job) => {
-  void answerOf(job).then((outcome) => parentPort?.postMessage(outcome))
+// Linux has a priority for each thread: whoever simulates waits for whoever notifies. Elsewhere it is that of the process.
+if (process.platform === 'linux') setPriority(lowestPriority)
+parentPort?.on('message', async (job: Job) => {
+  const outcome = await answerOf(job)
+  parentPort?.postMessage(outcome, 'answer' in outcome ? [outcome.answer.buffer] : [])
 })

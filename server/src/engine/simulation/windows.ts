@@ -175,7 +175,7 @@ export class Windows {
     if (after) this.#digests.set(key, after)
     const [place] = places
     if (!place) throw new Error('A digest gave no place.')
-    const about = { at: this.#now(), runId: run.id }
+    const about = { at: this.#record.iso(this.#now()), runId: run.id }
     if (place.place === 'main') {
       const window = this.#openWindow(run, need.group, 'digest', null)
       this.#open.set(key, window)
@@ -289,7 +289,7 @@ export class Windows {
 
   #close(window: Window, closedBy: 'time' | 'cancel'): void {
     Object.assign(window, { closedAt: this.#now(), closedBy })
-    this.#record.note({ at: this.#now(), kind: 'window_closed', windowId: window.id })
+    this.#record.note({ at: this.#record.iso(this.#now()), kind: 'window_closed', windowId: window.id })
   }
 
   #stepAt(run: RunState, { stepRowId }: Pick<Group, 'stepRowId'>) {

@@ -13,14 +13,14 @@ export async function answerPlayed(
   read: () => Promise<Job>,
 ): Promise<FastifyReply> {
   const gone = goneWith(reply)
-  let answer: string
+  let answer: Buffer
   try {
     const leave = await threads.enter(gone)
     try {
       const outcome = await threads.play(await read(), gone)
       if ('refusal' in outcome) throw new SimulationRefused(outcome.refusal)
       if ('failure' in outcome) throw new Error(`The simulation failed: ${outcome.failure}`)
-      answer = outcome.answer
+      answer = Buffer.from(outcome.answer.buffer)
     } finally {
       leave()
     }

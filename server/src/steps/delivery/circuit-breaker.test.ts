@@ -20,7 +20,7 @@ beforeEach(() => {
   })
 })
 
-const enter = (of = key) => breaker.enter(of)
+const enter = (of = key, isBegun = false) => breaker.enter(of, isBegun)
 async function admitted(of = key): Promise<Pass> {
   const pass = await enter(of)
   if (!pass.admitted) throw new Error(`refused: ${pass.why}`)
@@ -105,6 +105,15 @@ describe('concurrent calls', () => {
     expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(5) })
     passes[0]?.release()
     expect(await enter()).toMatchObject({ admitted: true })
+  })
+
+  test('never take the slots of those that are written down as begun already', async () => {
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    for (let call = 0; call < 64; call += 1) expect(await enter(key, true)).toMatchObject({ admitted: true })
+    expect(await enter(key, true)).toMatchObject({ why: 'busy' })
+    passes[0]?.release()
+    expect(await enter(key, true)).toMatchObject({ why: 'busy' })
+    expect(await enter(key, false)).toMatchObject({ admitted: true })
   })
 
   test('further ones wait while calls keep ending', async () => {

@@ -9,7 +9,10 @@ const limits = {
   /** How long it stays open the first time; doubled each time the probe fails too. */
   firstOpenMs: 30_000,
   longestOpenMs: 300_000,
-  /** Concurrent calls to one integration. */
+  /**
+   * Concurrent calls to one integration: so many that were written down as begun when they were taken, which always find a slot
+   * (engine/runs/begun-calls.ts), and so many others. Half of them work while the others are being written down.
+   */
   calls: 64,
   /** How many of them may be slow while none ends. With more, an integration that hangs would take all our capacity. */
   slowCalls: 4,
@@ -48,11 +51,16 @@ interface Circuit {
   openUntil: number | undefined
   isProbing: boolean
   hasSucceeded: boolean
-  /** Calls in flight, with the time each began. */
-  calls: Set<{ since: number }>
+  calls: Set<Call>
   /** When a call last began or ended, by the monotonic clock. */
   movedAt: number
-  waiting: Set<() => void>
+  waiting: Set<{ isBegun: boolean; end(): void }>
+}
+
+/** In flight. */
+interface Call {
+  since: number
+  isBegun: boolean
 }
 
 /** Failures of transport, or of the whole service; after any other error, the service does answer. */
@@ -108,24 +116,25 @@ export class CircuitBreaker implements Circuits {
     return { failures, openings, openUntil: openUntil === undefined ? null : new Date(openUntil) }
   }
 
-  async enter(key: CircuitKey): Promise<Pass | Refusal> {
+  /** @param isBegun whether the call is already written down as begun */
+  async enter(key: CircuitKey, isBegun = false): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
     // Randomised, so that not all give up in the same moment and hold up everyone else.
     const patienceMs = this.#patienceMs * (1 + this.#surroundings.random())
     for (;;) {
-      const refused = this.#refusal(circuit)
-      if (!refused) return this.#admit(key, circuit)
+      const refused = this.#refusal(circuit, isBegun)
+      if (!refused) return this.#admit(key, circuit, isBegun)
       const leftMs = circuit.movedAt + patienceMs - this.#surroundings.elapsed()
       if (refused.why === 'open' || leftMs <= 0) return refused
-      await turnIn(circuit, leftMs)
+      await turnIn(circuit, isBegun, leftMs)
     }
   }
 
-  #admit(key: CircuitKey, circuit: Circuit): Pass {
+  #admit(key: CircuitKey, circuit: Circuit, isBegun: boolean): Pass {
     const now = this.#now()
     const isProbe = circuit.openUntil !== undefined
     if (isProbe) circuit.isProbing = true
-    const call = { since: now }
+    const call = { since: now, isBegun }
     circuit.calls.add(call)
     circuit.movedAt = this.#surroundings.elapsed()
     const leave = (end: () => void) => () => {
@@ -133,8 +142,11 @@ export class CircuitBreaker implements Circuits {
       circuit.movedAt = this.#surroundings.elapsed()
       if (isProbe) circuit.isProbing = false
       end()
-      const [next] = circuit.waiting
-      next?.()
+      for (const next of circuit.waiting)
+        if (next.isBegun === isBegun) {
+          next.end()
+          break
+        }
     }
     return {
       admitted: true,
@@ -146,7 +158,7 @@ export class CircuitBreaker implements Circuits {
 
   /** Whether `enter` would admit a call, perhaps after a wait. */
   admits(key: CircuitKey): boolean {
-    return this.#refusal(this.#circuit(key))?.why !== 'open'
+    return this.#refusal(this.#circuit(key), false)?.why !== 'open'
   }
 
   /** Circuits that admit no call, or only a probe. */
@@ -156,7 +168,7 @@ export class CircuitBreaker implements Circuits {
     return count
   }
 
-  #refusal({ openUntil, isProbing, calls, movedAt }: Circuit): Refusal | undefined {
+  #refusal({ openUntil, isProbing, calls, movedAt }: Circuit, isBegun: boolean): Refusal | undefined {
     const now = this.#now()
     const refused = (why: Refusal['why'], until: number): Refusal => ({
       admitted: false,
@@ -168,7 +180,8 @@ export class CircuitBreaker implements Circuits {
     const stillMs = this.#surroundings.elapsed() - movedAt
     const isMoving = stillMs < this.#patienceMs
     const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
-    if (!hangs && calls.size < limits.calls) return undefined
+    const isFull = calls.size >= limits.calls && countOf(calls, isBegun) >= limits.calls
+    if (!hangs && !isFull) return undefined
     return refused('busy', now + Math.min(limits.longestHangWaitMs, Math.max(limits.busyWaitMs, stillMs)))
   }
 
@@ -223,15 +236,22 @@ export class CircuitBreaker implements Circuits {
   }
 }
 
-/** Waits until a call ends and it is this caller's turn, or for at most this long. */
-function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
+function countOf(calls: Set<Call>, isBegun: boolean): number {
+  let count = 0
+  for (const call of calls) if (call.isBegun === isBegun) count += 1
+  return count
+}
+
+/** Waits until a call of the same kind ends and it is this caller's turn, or for at most this long. */
+function turnIn({ waiting }: Circuit, isBegun: boolean, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
-      waiting.delete(end)
+      waiting.delete(entry)
       resolve()
     }
+    const entry = { isBegun, end }
     const timer = setTimeout(end, mostMs)
-    waiting.add(end)
+    waiting.add(entry)
   })
 }

@@ -292,7 +292,7 @@ class Attempt {
   /** @returns whether there is more to try at once */
   async #try(integration: IntegrationRow): Promise<boolean> {
     const { circuits } = this.#tools
-    const pass = await circuits.enter(this.#keyOf(integration))
+    const pass = await circuits.enter(this.#keyOf(integration), this.#of.beginning?.isWritten ?? false)
     if (!pass.admitted) return this.#refused(pass)
     const { progress } = this
     const before = { calls: progress.calls, callsHere: progress.callsHere, tried: [...progress.tried] }
