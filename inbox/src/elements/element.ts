@@ -54,7 +54,10 @@ let sheet: CSSStyleSheet | undefined
 /** Elements on the page, in order of insertion. */
 const elements = new Set<BelfryElement>()
 
-export abstract class BelfryElement extends HTMLElement implements Ui {
+/** Where pages are rendered on a server there is no DOM; the module can still be imported. */
+const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement)
+
+export abstract class BelfryElement extends Base implements Ui {
   static observedAttributes = [
     ...settings,
     'theme',
@@ -137,7 +140,8 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
   }
 
   get #isOwn(): boolean {
-    return this.hasAttribute('application-identifier') || this.#options.applicationIdentifier !== undefined
+    const { applicationIdentifier, preferencesToken } = this.#options
+    return this.hasAttribute('application-identifier') || (applicationIdentifier ?? preferencesToken) !== undefined
   }
 
   /** Uses another element's settings if this one has none. */
@@ -155,7 +159,9 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
       contextHash: text('context-hash') ?? this.#options.contextHash,
       socketUrl: text('socket-url') ?? this.#options.socketUrl,
       defaultSchedule: this.#options.defaultSchedule,
+      preferencesToken: this.#options.preferencesToken,
     }
+    if (options.preferencesToken !== undefined) return { ...options, applicationIdentifier: '', subscriber: '' }
     const { applicationIdentifier, subscriber } = options
     return applicationIdentifier && subscriber ? { ...options, applicationIdentifier, subscriber } : undefined
   }
