@@ -372,8 +372,7 @@ function* begin(
   const kind = kindOf(job)
   const of = stepRunOf(run, job, now)
   const closed = ignoresSchedule ? undefined : outsideSchedule(run, kind, now)
-  const heldBack =
-    (closed && (yield* untilOpening(run, closed, now))) ?? filtered(run, kind) ?? snoozed(run, kind, now)
+  const heldBack = (closed && (yield* untilOpening(run, closed, now))) ?? filtered(run, kind) ?? snoozed(run, kind, now)
   if (heldBack) return heldBack
   // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
