@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['{server,inbox,dashboard,chaos,bench}/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: ['{server,inbox,dashboard,cli,chaos,bench}/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
     setupFiles: 'server/test/setup.ts',
     // Generous, for busy machines: no test waits for time to pass.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { filesAt, junitOf, linesOf, scenariosIn } from './scenarios.mjs'
+import { filesAt, junitOf, linesOf, scenariosIn } from './scenario-files.mjs'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'belfry-scenario-files-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

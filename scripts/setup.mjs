@@ -37,11 +37,19 @@ const parts = [
     sources: ['dashboard/src', 'dashboard/public', 'dashboard/index.html', 'dashboard/vite.config.ts'],
     steps: (draft) => [[vite, 'build', inRoot('dashboard'), '--outDir', draft, '--emptyOutDir', '--logLevel', 'warn']],
   },
+  {
+    name: 'cli',
+    sources: ['cli/src', 'cli/build.mjs', 'server/src', 'scripts/scenario-files.mjs', 'package.json'],
+    steps: (draft) => [[inRoot('cli', 'build.mjs'), draft]],
+  },
 ]
 
 refuseOldNode()
-const forTests = !['start', 'dev'].includes(process.argv[2] ?? '')
-const stale = parts.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
+const forTests = !['start', 'dev', 'cli'].includes(process.argv[2] ?? '')
+const isForCli = process.argv[2] === 'cli'
+// Whoever starts the service needs no command line tool, and the other way round.
+const ours = parts.filter(({ name }) => (name === 'cli') === isForCli)
+const stale = ours.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
 // A release that is already built needs no build tools.
 installIfNeeded({ withTools: process.argv[2] !== 'start' || stale.length > 0 })
 // Tests run the server from its sources, but the browser programs as built.
@@ -165,8 +173,10 @@ function runOrStop(
   stop(`${stdout}${stderr}${error ? `${error.message}\n` : ''}${complaint}`)
 }
 
+/** The tool's own answer may be read by a program. */
 function say(/** @type {string} */ line) {
-  process.stdout.write(`  ${line}\n`)
+  const stream = isForCli ? process.stderr : process.stdout
+  stream.write(`  ${line}\n`)
 }
 
 function stop(/** @type {string} */ message) {

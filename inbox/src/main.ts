@@ -17,8 +17,8 @@ export {
   ToastsElement,
 }
 
-const script = document.currentScript
-if (script instanceof HTMLScriptElement && script.src) origin.url = new URL('.', script.src).href
+const script = globalThis.document?.currentScript
+if (script && 'src' in script && script.src) origin.url = new URL('.', String(script.src)).href
 
 const elements = {
   'belfry-inbox': InboxElement,
@@ -30,4 +30,4 @@ const elements = {
   'belfry-toasts': ToastsElement,
 }
 for (const [name, element] of Object.entries(elements))
-  if (!customElements.get(name)) customElements.define(name, element)
+  if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element)

@@ -1,7 +1,9 @@
 // The elements as React components, and the headless client as hooks. Everything else is in the elements.
 import {
+  type ComponentType,
   createContext,
   createElement,
+  forwardRef,
   type HTMLAttributes,
   type ReactNode,
   type Ref,
@@ -66,16 +68,17 @@ const ownProperties = ['localization', 'appearance', 'renderers', 'tabs', 'prefe
 const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** `onNotificationClick` handles `belfry-notification-click`; handling `onNavigate` replaces the navigation. */
-function wrap<Props extends object>(tag: string) {
-  return function Wrapped(props: Props): ReactNode {
+function wrap<Props extends object>(tag: string): ComponentType<Props> {
+  // React 18 hands refs to such components only.
+  return forwardRef<BelfryElement, Props>((props, ref) => {
     const element = useRef<BelfryElement>(null)
     const latest = useRef(props as Record<string, unknown>)
     latest.current = props as Record<string, unknown>
-    const { ref, className, style, children, ...rest } = latest.current
+    const { className, style, children, ...rest } = latest.current
     const listeners = Object.keys(rest).filter((name) => /^on[A-Z]/.test(name))
     const options = Object.fromEntries(ownOptions.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])))
     const key = JSON.stringify(options)
-    useImperativeHandle(ref as Ref<BelfryElement>, () => element.current as BelfryElement)
+    useImperativeHandle(ref, () => element.current as BelfryElement)
     // Options are compared by value.
     useEffect(() => {
       if (element.current && Object.keys(options).length > 0) element.current.options = options
@@ -110,7 +113,7 @@ function wrap<Props extends object>(tag: string) {
         .map(([name, value]) => [dashed(name), value]),
     )
     return createElement(tag, { ...attributes, class: className, style, ref: element }, children as ReactNode)
-  }
+  }) as unknown as ComponentType<Props>
 }
 
 export const Inbox = wrap<InboxProps>('belfry-inbox')

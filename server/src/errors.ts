@@ -931,6 +931,11 @@ export const errorTable = {
     message: (p: { revision: string | undefined }) =>
       `It has been changed since you read it (it is ${p.revision ?? 'gone'} now); read it again`,
   },
+  too_many_topics_to_define: {
+    status: 422,
+    message: (p: { limit: number }) =>
+      `The environment has more than ${p.limit} topics; name the ones you keep in files with ids`,
+  },
   definitions_conflict: {
     status: 409,
     message: (p: { count: number }) =>

@@ -13,8 +13,10 @@ import { preparePartitions } from './db/core/partitions.ts'
 import { Secrets } from './db/core/secrets.ts'
 import { makeBackup } from './db/install/backup.ts'
 import { claimDataDir, generatedSecrets, writeWhole } from './db/install/data-dir.ts'
+import { findingsOf } from './db/install/doctor.ts'
 import { startEmbedded } from './db/install/embedded.ts'
 import { restoreBackup } from './db/install/restore.ts'
+import { restoreInto } from './db/install/restore-into.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/queries/environments.ts'
 import { isSetUp, linkTo, signInLink } from './db/queries/sign-in-links.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
@@ -478,8 +480,22 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
     return signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date(), removesFactors })
   },
 
+  /** Says what is wrong with an installation, and changes nothing. */
+  async doctor(config, parts) {
+    const { databaseUrl, secretKey } = await findRunningDatabase(config, parts)
+    const { pool, close } = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
+    parts.add(close)
+    const { warnings } = readConfig(process.env)
+    const dataDir = config.databaseUrl === undefined ? config.dataDir : undefined
+    const findings = [
+      ...warnings.map((text) => ({ isFine: false, text })),
+      ...(await findingsOf({ pool, secretKey, otherSecretKeys: config.otherSecretKeys, dataDir })),
+    ]
+    if (findings.some(({ isFine }) => !isFine)) process.exitCode = 1
+    return findings.map(({ isFine, text }) => `${isFine ? 'ok' : 'NOT OK'}  ${text}`).join('\n')
+  },
+
   async backup(config, parts, args) {
-    refuseOwnDatabase(config)
     const now = new Date()
     const [name = `belfry-${now.toISOString().slice(0, 19).replaceAll(':', '')}Z.backup`] = args.filter(isNoFlag)
     const file = path.resolve(name)
@@ -498,10 +514,15 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
   },
 
   async restore(config, parts, args) {
-    refuseOwnDatabase(config)
     const [name] = args.filter(isNoFlag)
     if (name === undefined) throw new StartError('Name the backup file: npm run restore -- <file>')
-    const { dataDir, secretKey } = config
+    const { dataDir, secretKey, databaseUrl, sessionDatabaseUrl } = config
+    if (databaseUrl !== undefined) {
+      const place = { file: path.resolve(name), databaseUrl: sessionDatabaseUrl ?? databaseUrl }
+      const { createdAt, tables, rows, renewed } = await restoreInto({ ...place, secretKey: secretKey ?? '', say })
+      const anew = renewed === 0 ? '' : ` ${renewed} secrets were encrypted anew with BELFRY_SECRET_KEY.`
+      return `Restored the database to the state of ${createdAt}: ${tables} tables, ${rows} rows.${anew}`
+    }
     const claim = await claimDataDir(dataDir)
     parts.add(() => claim.release())
     const options = { file: path.resolve(name), dataDir: realpathSync(dataDir), secretKey, now: new Date(), say }
@@ -512,11 +533,6 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
 }
 
 const isNoFlag = (arg: string) => !arg.startsWith('--')
-
-function refuseOwnDatabase({ databaseUrl }: Config): void {
-  if (databaseUrl !== undefined)
-    throw new StartError('This command is for the embedded database. With DATABASE_URL, use pg_dump and pg_restore.')
-}
 
 /** @returns what to tell the operator */
 export async function doCommand(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {

@@ -112,14 +112,6 @@ const isQueueAheadIn = (dataDir: string) =>
        > (SELECT coalesce(max(id), 0) FROM graphile_worker._private_jobs) AS "isAhead"`,
   )
 
-test.each(['backup', 'restore'])(
-  '%s of an external database is left to its own tools, which are named',
-  async (command) => {
-    const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', BELFRY_SECRET_KEY: 'a1'.repeat(32) }
-    await expect(doCommand(command, ['x.backup'], env)).rejects.toThrow('use pg_dump and pg_restore')
-  },
-)
-
 test('everything accepted before a backup under load is there after a restore elsewhere, and continues', async () => {
   const [dataDir, elsewhere] = [programs.folder(), programs.folder()]
   const { run, key, trigger } = await startFilled(dataDir)

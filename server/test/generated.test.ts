@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { pagesOf } from '../../bench/src/report/page.ts'
+import { referencePage } from '../../cli/test/reference.ts'
 import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
 import { apiTypes } from './api-types.ts'
@@ -47,6 +48,10 @@ be improved. Words in braces stand for what the request contained.
 ${rows.join('\n')}
 `
   await expect(page).toMatchFileSnapshot(place('docs/errors.md'))
+})
+
+test('docs/cli.md lists every command and option of the tool', async () => {
+  await expect(referencePage()).toMatchFileSnapshot(place('docs/cli.md'))
 })
 
 test('docs/operating.md has a row for each setting, and no others', () => {

@@ -5502,7 +5502,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -5705,7 +5705,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -10279,6 +10279,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10524,6 +10526,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -10850,6 +10854,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11065,6 +11071,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11264,6 +11272,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11560,6 +11570,8 @@ export interface Operations {
             path: string | null
             url: string | null
             pushedAt: string
+            /** What files last pushed */
+            revision: string
             /** Whether something else changed it since */
             drifted: boolean
           } | undefined
@@ -11750,6 +11762,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11800,6 +11814,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11852,6 +11868,8 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | undefined
@@ -11901,6 +11919,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -11964,6 +11984,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12034,6 +12056,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12205,7 +12229,7 @@ export interface Operations {
   /** Retrieve everything the environment defines, as files have it */
   'GET /v2/definitions': {
     query?: {
-      /** Separated by commas; default: all */
+      /** Of integration, layout, topic, translation, variable, workflow, separated by commas; default: layout,translation,workflow */
       kinds?: string | undefined
       /** Only these, separated by commas; at most 200 */
       ids?: string | undefined
@@ -12217,7 +12241,7 @@ export interface Operations {
         identifier: string
       }
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** SHA-256, in hex, of the definition as RFC 8785 writes it */
         revision: string
@@ -12229,13 +12253,15 @@ export interface Operations {
           path: string | null
           url: string | null
           pushedAt: string
+          /** What files last pushed */
+          revision: string
           /** Whether something else changed it since */
           drifted: boolean
         } | null
         definition: Record<string, unknown>
       }>
       passedOver: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         why: string
       }>
@@ -12257,7 +12283,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -12268,7 +12294,7 @@ export interface Operations {
     }
     answer: {
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         paths: Array<{
@@ -12278,7 +12304,7 @@ export interface Operations {
         }>
       }>
       conflicts: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         base: string | null
         current: {
@@ -12298,9 +12324,9 @@ export interface Operations {
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -12329,7 +12355,7 @@ export interface Operations {
       prune?: boolean | undefined
       /** Each kind once per id */
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         /** What the change began as: a revision; `files` (the default): what files last pushed, or nothing; null: nothing; `any`: whatever it is */
         base?: string | null | undefined
@@ -12343,7 +12369,7 @@ export interface Operations {
     answer: {
       applied: boolean
       changes: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
         action: 'created' | 'updated' | 'deleted'
         /** Null for kinds without history */
@@ -12352,9 +12378,9 @@ export interface Operations {
         revision: string | null
       }>
       issues: Array<{
-        kind: 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
-        stepId: string
+        stepId: string | null
         path: string
         issueType: string
         message: string
@@ -12388,7 +12414,7 @@ export interface Operations {
   'POST /v2/definitions/release': {
     body: {
       resources: Array<{
-        kind: 'layout' | 'translation' | 'workflow'
+        kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
         id: string
       }>
     }
@@ -12451,6 +12477,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a workflow */
@@ -12678,6 +12706,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
@@ -12738,6 +12768,8 @@ export interface Operations {
         before: unknown
         after: unknown
       }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
     }
   }
   /** Retrieve a version of a layout */
@@ -12828,6 +12860,8 @@ export interface Operations {
         path: string | null
         url: string | null
         pushedAt: string
+        /** What files last pushed */
+        revision: string
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined

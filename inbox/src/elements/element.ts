@@ -54,7 +54,10 @@ let sheet: CSSStyleSheet | undefined
 /** Elements on the page, in order of insertion. */
 const elements = new Set<BelfryElement>()
 
-export abstract class BelfryElement extends HTMLElement implements Ui {
+/** Where pages are rendered on a server there is no DOM; the module can still be imported. */
+const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement)
+
+export abstract class BelfryElement extends Base implements Ui {
   static observedAttributes = [
     ...settings,
     'theme',

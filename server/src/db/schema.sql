@@ -224,7 +224,7 @@ CREATE TABLE definition_files (
   commit text,
   url text,
   pushed_at timestamp(3) with time zone NOT NULL,
-  CONSTRAINT definition_files_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text, 'translation'::text]))),
+  CONSTRAINT definition_files_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text, 'translation'::text, 'topic'::text, 'integration'::text, 'variable'::text]))),
   CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
 );
 

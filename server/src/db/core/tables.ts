@@ -255,7 +255,7 @@ export interface LayoutVersionTable {
 
 export const definitionEdits = ['allow', 'warn', 'refuse'] as const
 export type DefinitionEdits = (typeof definitionEdits)[number]
-export type DefinitionKind = 'workflow' | 'layout' | 'translation'
+export type DefinitionKind = 'workflow' | 'layout' | 'translation' | 'topic' | 'integration' | 'variable'
 
 /** What files last pushed into an environment. */
 export interface DefinitionFileTable {

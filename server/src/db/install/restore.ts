@@ -83,7 +83,7 @@ function removeDraft(draft: string): void {
 /** A partial load is worthless, so durability can wait: everything is on disk when the server has stopped. */
 const loadSettings = { synchronous_commit: 'off', max_wal_size: '4GB' }
 
-async function checkFile(file: string): Promise<BackupHeader> {
+export async function checkFile(file: string): Promise<BackupHeader> {
   let header: BackupHeader | undefined
   for await (const piece of readBackupFile(file)) if (piece.kind === 'header') header = piece.header
   if (header?.format !== 1)
@@ -91,7 +91,7 @@ async function checkFile(file: string): Promise<BackupHeader> {
   return header
 }
 
-function refuseNewer(file: string, { migrations }: BackupHeader, known: string[]): void {
+export function refuseNewer(file: string, { migrations }: BackupHeader, known: string[]): void {
   const unknown = migrations.filter((name) => !known.includes(name))
   if (unknown.length > 0)
     throw new StartError(
@@ -152,12 +152,12 @@ async function load(url: string, file: string, header: BackupHeader, say: Option
   }
 }
 
-async function refuseNewerQueue(client: pg.ClientBase, file: string, header: BackupHeader): Promise<void> {
+export async function refuseNewerQueue(client: pg.ClientBase, file: string, header: BackupHeader): Promise<void> {
   if (header.queueMigrations > (await queueMigrations(client)))
     throw new StartError(`${file} was made by a newer Belfry, with a newer queue. Restore it with that version.`)
 }
 
-async function loadTables(client: pg.ClientBase, pieces: AsyncGenerator<Piece>, say: Options['say']) {
+export async function loadTables(client: pg.ClientBase, pieces: AsyncGenerator<Piece>, say: Options['say']) {
   const totals = { tables: 0, rows: 0 }
   let saidAt = Date.now()
   for await (const piece of pieces) {

@@ -19,8 +19,10 @@ export interface TopicInput {
 const plainKey = /^[a-zA-Z0-9_:.-]+$/
 const emailKey = /^(?=\S+$)\S[^@\s]*@\S+\.\S+$/
 
+export const isTopicKey = (key: string): boolean => plainKey.test(key) || emailKey.test(key)
+
 function refuseBadKey(key: string): void {
-  if (!plainKey.test(key) && !emailKey.test(key)) throw fail('invalid_topic_key', { key })
+  if (!isTopicKey(key)) throw fail('invalid_topic_key', { key })
 }
 
 export async function findTopic(db: Db | Tx, environmentId: string, key: string): Promise<TopicRow | undefined> {

@@ -9,7 +9,17 @@ import { revisionOf } from './revision.ts'
 import { type Definition, workflowDefinition } from './workflow-definition.ts'
 
 /** In the order in which they are listed. */
-export const definitionKinds = ['layout', 'translation', 'workflow'] as const satisfies readonly DefinitionKind[]
+export const definitionKinds = [
+  'integration',
+  'layout',
+  'topic',
+  'translation',
+  'variable',
+  'workflow',
+] as const satisfies readonly DefinitionKind[]
+
+/** What files have unless they say otherwise. */
+export const usualKinds: readonly DefinitionKind[] = ['layout', 'translation', 'workflow']
 
 /** Made in the dashboard or by the API. Others are declared in code, and are no files. */
 export const ownOrigin = 'svc-cloud'
@@ -64,8 +74,12 @@ export function definitionsIn(rows: EnvironmentRows): StoredDefinition[] {
       .filter(({ origin }) => origin === ownOrigin)
       .map((row) => stored('workflow', row.identifier, workflowDefinition(row), row)),
   ]
-  return found.sort((a, b) => compareText(a.kind, b.kind) || compareText(a.id, b.id))
+  return found.sort(compareDefinitions)
 }
+
+/** By kind, then by id. */
+export const compareDefinitions = (a: { kind: string; id: string }, b: { kind: string; id: string }): number =>
+  compareText(a.kind, b.kind) || compareText(a.id, b.id)
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

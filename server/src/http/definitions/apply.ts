@@ -1,6 +1,7 @@
 // Carries out a planned push, in the caller's transaction, which holds the environment's lock.
 import { announce } from '../../db/core/changes.ts'
 import type { Tx } from '../../db/core/database.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
 import { deleteDefinitionFiles, writeDefinitionFiles } from '../../db/queries/definition-files.ts'
 import { saveLayouts } from '../../db/queries/layouts.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { deleteWorkflows, saveWorkflows } from '../../db/queries/workflows.ts'
 import type { Writing } from '../workflows/write.ts'
 import type { Writes } from './plan.ts'
+import { applySettings } from './pushed-settings.ts'
 
 export interface Source {
   repository?: string | null
@@ -21,9 +23,15 @@ export interface Source {
   dirty?: boolean | null
 }
 
-export async function applyPush(tx: Tx, writing: Writing, writes: Writes, source: Source): Promise<void> {
+export async function applyPush(
+  tx: Tx,
+  { organizationId, secrets, ...writing }: Writing & { organizationId: string; secrets: Secrets },
+  writes: Writes,
+  source: Source,
+): Promise<void> {
   const { environmentId, now } = writing
   const pushing = { ...writing, isPushed: true }
+  await applySettings(tx, { environmentId, organizationId, secrets, now }, writes.settings)
   await saveLayouts(tx, pushing, writes.layouts)
   await followSwitches(tx, writing, 'layout', writes.layouts)
   await saveWorkflows(tx, pushing, writes.workflows)

@@ -2,19 +2,29 @@
 import { type Static, Type } from 'typebox'
 import type { Tx } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
-import { definitionEdits } from '../../db/core/tables.ts'
+import { type DefinitionKind, definitionEdits } from '../../db/core/tables.ts'
 import { deleteDefinitionFiles, listDefinitionFiles } from '../../db/queries/definition-files.ts'
-import { lockEnvironment } from '../../db/queries/environments.ts'
+import { lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
 import { currentAuthors, type VersionAuthor, type VersionSource, withNames } from '../../db/queries/versions.ts'
 import {
+  compareDefinitions,
   definitionKinds,
   definitionsIn,
   ownOrigin,
   readEnvironmentName,
   readRows,
+  usualKinds,
 } from '../../engine/definitions/content.ts'
+import {
+  readIntegrations,
+  readTopics,
+  readVariables,
+  type SettingRows,
+  settingsIn,
+} from '../../engine/definitions/settings.ts'
 import { fail } from '../../errors.ts'
 import { authorOf, longestMessage } from '../edge/authorship.ts'
+import { requireOrganization } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Nullable, NullableTimestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
@@ -22,7 +32,7 @@ import { Files, showFiles } from '../workflows/owned-by-files.ts'
 import { applyPush, type Source } from './apply.ts'
 import { Author, VersionOrigin } from './history.ts'
 import { type Conflict as Planned, type PushedResource, type PushPlan, planPush } from './plan.ts'
-import { refuseMissingScopes } from './scopes.ts'
+import { refuseMissingRights } from './scopes.ts'
 
 const largestPush = 64 * 1024 * 1024
 const mostResources = 5_000
@@ -91,9 +101,9 @@ const Summary = Type.Object({
   unchanged: Type.Integer(),
 })
 const Issue = Type.Object({
-  kind: Enum(['workflow']),
+  kind: Kind,
   id: Type.String(),
-  stepId: Type.String(),
+  stepId: Nullable(Type.String()),
   path: Type.String(),
   issueType: Type.String(),
   message: Type.String(),
@@ -143,8 +153,9 @@ const Settings = Type.Object({
   }),
 })
 
-export const definitions: Resource = (app, { db, config: { limits } }) => {
+export const definitions: Resource = (app, { db, secrets, brand, config: { limits, hideCredentials } }) => {
   const tags = ['Definitions']
+  const opening = { secrets, hidesCredentials: hideCredentials }
 
   app.get(
     '/v2/definitions',
@@ -154,7 +165,12 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
         summary: 'Retrieve everything the environment defines, as files have it',
         description: 'One snapshot, by kind, then by id. Workflows that code declares are passed over.',
         querystring: Type.Object({
-          kinds: Type.Optional(Type.String({ description: 'Separated by commas; default: all', maxLength: 200 })),
+          kinds: Type.Optional(
+            Type.String({
+              description: `Of ${definitionKinds.join(', ')}, separated by commas; default: ${usualKinds.join(',')}`,
+              maxLength: 200,
+            }),
+          ),
           ids: Type.Optional(Type.String({ description: `Only these, separated by commas; at most ${mostIds}` })),
         }),
         response: { 200: Definitions },
@@ -165,12 +181,13 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
       const ids = readIds(request.query.ids)
       const { id: environmentId } = request.environment
       const isWanted = (kind: string, id: string) => kinds.has(kind) && (ids === undefined || ids.has(id))
-      const { rows, files, environment } = await db
+      const { rows, settings, files, environment } = await db
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (tx) => ({
           rows: await readRows(tx, environmentId),
+          settings: await settingsOf(tx, request.environment, kinds, ids && [...ids]),
           files: await listDefinitionFiles(tx, environmentId),
           environment: await readEnvironmentName(tx, environmentId),
         }))
@@ -178,7 +195,8 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
       return {
         format: 1,
         environment,
-        resources: definitionsIn(rows)
+        resources: [...definitionsIn(rows), ...settingsIn(settings, opening)]
+          .sort(compareDefinitions)
           .filter(({ kind, id }) => isWanted(kind, id))
           .map(({ kind, id, revision, version, definition }) => {
             const file = owned.get(`${kind} ${id}`)
@@ -200,7 +218,11 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
     const rows = await readRows(tx, environment.id, lock)
     const files = await listDefinitionFiles(tx, environment.id)
     const envKeys = await envKeysOf(tx, environment.id)
-    const plan = planPush(resources, { prune }, { rows, files, envKeys, limits, now })
+    const concerned = [...resources, ...(prune ? files : [])]
+    const topics = concerned.filter(({ kind }) => kind === 'topic').map(({ id }) => id)
+    const settings = await settingsOf(tx, environment, kindsOf(concerned), topics)
+    const around = { rows, settings, files, envKeys, limits, now, environmentId: environment.id }
+    const plan = planPush(resources, { prune }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
     return { ...plan, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
@@ -258,11 +280,15 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
       const { dryRun = false } = body
       const source = body.source ?? {}
       refuseTooMany(body.resources)
-      refuseMissingScopes(request, body.resources)
+      refuseMissingRights(request, kindsOf(body.resources))
       const plan = await db.transaction().execute(async (tx) => {
+        // Variables are the organization's, which is locked first everywhere.
+        if (kindsOf(body.resources).has('variable')) await lockOrganization(tx, environment.organizationId)
         await lockEnvironment(tx, environment.id)
         const planned = await planOf(tx, { environment, now }, body, 'lock')
         refuseProblems(planned)
+        refuseMissingRights(request, kindsOf(planned.changes))
+        if (planned.changesOrganization) await requireOrganization({ db: tx, brand }, request, 'admin')
         if (planned.conflicts.length > 0)
           throw fail(
             'definitions_conflict',
@@ -275,7 +301,8 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
             source: sourceIn(source),
             message: body.message || null,
           }
-          const writing = { environmentId: environment.id, userId: environment.userId, now, by }
+          const { id: environmentId, organizationId, userId } = environment
+          const writing = { environmentId, organizationId, userId, secrets, now, by }
           await applyPush(tx, writing, planned.writes, source)
         }
         return planned
@@ -363,6 +390,25 @@ export const definitions: Resource = (app, { db, config: { limits } }) => {
   )
 }
 
+/** Topics, integrations and variables: of these kinds, and of topics those with the given keys, if any are given. */
+async function settingsOf(
+  tx: Tx,
+  environment: Environment,
+  kinds: ReadonlySet<string>,
+  keys: string[] | undefined,
+): Promise<SettingRows> {
+  const topics = kinds.has('topic') ? await readTopics(tx, environment, { keys, limit: mostResources + 1 }) : []
+  if (topics.length > mostResources) throw fail('too_many_topics_to_define', { limit: mostResources })
+  return {
+    topics,
+    integrations: kinds.has('integration') ? await readIntegrations(tx, environment) : [],
+    variables: kinds.has('variable') ? await readVariables(tx, environment) : [],
+  }
+}
+
+const kindsOf = (resources: Array<{ kind: DefinitionKind }>): ReadonlySet<DefinitionKind> =>
+  new Set(resources.map(({ kind }) => kind))
+
 /** Who changed what is in conflict, and from where. */
 async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]): Promise<Planned[]> {
   const of = (kind: 'workflow' | 'layout') =>
@@ -372,8 +418,11 @@ async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]):
       kind,
       conflicts.filter((each) => each.kind === kind).map(({ id }) => id),
     )
-  const found = { workflow: await of('workflow'), layout: await of('layout'), translation: new Map<string, never>() }
-  const made = conflicts.map(({ kind, id }) => found[kind].get(id) ?? { author: null, source: null })
+  const found = { workflow: await of('workflow'), layout: await of('layout') }
+  const made = conflicts.map(
+    ({ kind, id }) =>
+      (kind === 'workflow' || kind === 'layout' ? found[kind].get(id) : undefined) ?? { author: null, source: null },
+  )
   const authors = await withNames(
     tx,
     made.map(({ author }) => author),
@@ -394,7 +443,7 @@ const sourceIn = ({ repository = null, commit = null, url = null, dirty }: Sourc
 })
 
 function readKinds(given: string | undefined): Set<string> {
-  if (given === undefined) return new Set(definitionKinds)
+  if (given === undefined) return new Set(usualKinds)
   const kinds = given.split(',')
   if (kinds.some((kind) => !definitionKinds.some((known) => known === kind)))
     throw generalError([`kinds must be of the following values, separated by commas: ${definitionKinds.join(', ')}`])

@@ -26,6 +26,7 @@ import { type Entry, foldSaves } from '../../engine/definitions/entries.ts'
 import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
 import { changedPaths } from '../../engine/definitions/paths.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
+import { unifiedDiff } from '../../engine/definitions/unified-diff.ts'
 import { type Definition, workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { fail } from '../../errors.ts'
 import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
@@ -67,6 +68,7 @@ const Compared = Type.Object({
   from: Type.Integer(),
   to: Type.Integer(),
   paths: Type.Array(Type.Object({ path: Type.String(), before: Type.Unknown(), after: Type.Unknown() })),
+  text: Type.String({ description: 'The difference of the two as YAML, as `diff -u` writes it' }),
 })
 const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const Message = Nullable(Type.String({ minLength: 1, maxLength: longestMessage }))
@@ -179,7 +181,12 @@ export const history: Resource = (app, services) => {
           if (!content) throw subject.missing(idOf(request), version)
           return subject.definitionOf(content)
         }
-        return { from, to, paths: changedPaths(definition(from), definition(to)) }
+        const [before, after] = [definition(from), definition(to)]
+        const side = (version: number, of: Definition) => ({ name: `version ${version}`, definition: of })
+        return {
+          ...{ from, to, paths: changedPaths(before, after) },
+          text: unifiedDiff(subject.kind, side(from, before), side(to, after)),
+        }
       },
     )
 

@@ -1,5 +1,7 @@
-// Plans a push: what each definition would change, what is in conflict, and what is wrong. Nothing is written here.
+// Plans a push: what each definition would change, what is in conflict, and what is wrong. Nothing is written here, and no
+// database is asked: the same plan, against nothing, checks files where there is no service.
 import { newId } from '../../db/core/ids.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
 import type { DefinitionKind } from '../../db/core/tables.ts'
 import type { DefinitionFileRow } from '../../db/queries/definition-files.ts'
 import { type LayoutFields, layoutFieldsOf } from '../../db/queries/layouts.ts'
@@ -15,6 +17,13 @@ import {
 import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
 import { type ChangedPath, changedPaths } from '../../engine/definitions/paths.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
+import {
+  integrationDefinition,
+  type Opening,
+  type SettingRows,
+  settingsIn,
+  topicDefinition,
+} from '../../engine/definitions/settings.ts'
 import { type Definition, workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
 import { fail } from '../../errors.ts'
 import { variablesOfSteps } from '../../steps/check/inspect.ts'
@@ -32,6 +41,14 @@ import {
   type Texts,
   textsOfLocale,
 } from './pushed.ts'
+import {
+  checkIntegrations,
+  noSettingWrites,
+  rowOfIntegration,
+  rowOfTopic,
+  rowOfVariable,
+  type SettingWrites,
+} from './pushed-settings.ts'
 
 export interface PushedResource {
   kind: DefinitionKind
@@ -67,9 +84,10 @@ export interface Conflict {
 }
 
 export interface DefinitionIssue {
-  kind: 'workflow'
+  kind: DefinitionKind
   id: string
-  stepId: string
+  /** Null for what is no step's. */
+  stepId: string | null
   path: string
   issueType: string
   message: string
@@ -82,6 +100,7 @@ export interface Writes {
   removedTexts: Array<Omit<NewTranslation, 'content'>>
   deletedWorkflows: string[]
   deletedLayouts: string[]
+  settings: SettingWrites
   /** What files own afterwards, by the revision they pushed. */
   owned: Array<Pick<PushedResource, 'kind' | 'id' | 'path'> & { revision: string }>
   released: Array<Pick<PushedResource, 'kind' | 'id'>>
@@ -94,29 +113,36 @@ export interface PushPlan {
   issues: DefinitionIssue[]
   unchanged: number
   writes: Writes
+  /** It changes which variables the organization has. */
+  changesOrganization: boolean
+  /** Each pushed resource as it would be read back, by kind and id. */
+  normal: Map<string, Definition>
 }
 
-interface Surroundings {
+export interface Surroundings {
   rows: EnvironmentRows
+  settings: SettingRows
   files: DefinitionFileRow[]
   envKeys: string[]
-  limits: { workflows: number; layouts: number; steps: number }
+  limits: { workflows: number; layouts: number; steps: number; variables: number }
+  opening: Opening & { isHeld: boolean; secrets: Secrets; hasEverySecret?: boolean }
+  environmentId: string
   now: Date
 }
 
-const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`
+export const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`
 
 export function planPush(
   resources: PushedResource[],
   { prune }: { prune: boolean },
-  { rows, files, envKeys, limits, now }: Surroundings,
+  { rows, settings, files, envKeys, limits, opening, environmentId, now }: Surroundings,
 ): PushPlan {
   const problems: Problem[] = []
   const reporter =
     ({ kind, id }: PushedResource): Report =>
     (path, message) =>
       problems.push({ kind, id, path, message })
-  const stored = new Map(definitionsIn(rows).map((each) => [keyOf(each), each]))
+  const stored = new Map([...definitionsIn(rows), ...settingsIn(settings, opening)].map((each) => [keyOf(each), each]))
   const owned = new Map(files.map((file) => [keyOf(file), file]))
   const valid = withoutRepeats(resources, reporter).filter((each) =>
     checkShape(each.kind, each.id, each.definition, reporter(each)),
@@ -133,17 +159,20 @@ export function planPush(
     unchanged: 0,
     writes: {
       ...{ layouts: [], workflows: [], texts: [], removedTexts: [], deletedWorkflows: [], deletedLayouts: [] },
-      ...{ owned: [], released: [] },
+      ...{ owned: [], released: [], settings: noSettingWrites() },
     },
+    changesOrganization: false,
+    normal: new Map(),
   }
   const { writes } = plan
-  /** @returns whether it has to be written */
-  const settle = (resource: PushedResource, definition: Definition): boolean => {
+  /** @returns whether it has to be written. `secrets` are members whose new value is no part of the definition */
+  const settle = (resource: PushedResource, definition: Definition, secrets: string[] = []): boolean => {
     const { kind, id, path } = resource
     const current = stored.get(keyOf(resource))
     const revision = revisionOf(definition)
+    plan.normal.set(keyOf(resource), definition)
     writes.owned.push({ kind, id, path: path ?? null, revision })
-    if (current?.revision === revision) {
+    if (current?.revision === revision && secrets.length === 0) {
       plan.unchanged += 1
       return false
     }
@@ -151,18 +180,79 @@ export function planPush(
     if (conflict) plan.conflicts.push(conflict)
     plan.changes.push({
       ...{ kind, id, action: current ? 'updated' : 'created', revision },
-      version: kind === 'translation' ? null : (current?.version ?? 0) + 1,
-      paths: changedPaths(current?.definition ?? {}, definition),
+      version: kind === 'workflow' || kind === 'layout' ? (current?.version ?? 0) + 1 : null,
+      paths: [
+        ...changedPaths(current?.definition ?? {}, definition),
+        ...secrets.map((path) => ({ path, before: null, after: null })),
+      ],
     })
     return true
   }
+
+  const place = { ...opening, environmentId, now }
+  const variables = new Map(settings.variables.map((row) => [row.key, row]))
+  for (const resource of of('variable')) {
+    const planned = rowOfVariable(resource.definition, variables.get(resource.id), place, reporter(resource))
+    if (planned === undefined) continue
+    if (planned === 'missing') {
+      plan.issues.push(missingSecret(resource, 'value', 'its value is not set, so the variable is left out'))
+      plan.unchanged += 1
+      continue
+    }
+    const { definition, isSecretChanged, ...write } = planned
+    if (!settle(resource, definition, isSecretChanged ? ['value'] : [])) continue
+    writes.settings.variables.push(write)
+    if (write.isNew || write.row.is_secret !== variables.get(resource.id)?.is_secret) plan.changesOrganization = true
+  }
+  const made = writes.settings.variables.filter(({ isNew }) => isNew).length
+  if (made > 0 && settings.variables.length + made > limits.variables)
+    throw fail(
+      'too_many_variables',
+      { limit: limits.variables },
+      { ctx: { currentCount: settings.variables.length + made, limit: limits.variables } },
+    )
+
+  const integrations = new Map(settings.integrations.map((row) => [row.identifier, row]))
+  const pushedIntegrations = of('integration').flatMap((resource) => {
+    const report = reporter(resource)
+    const planned = rowOfIntegration(resource.definition, integrations.get(resource.id), place, report)
+    return planned ? [{ resource, report, id: resource.id, ...planned }] : []
+  })
+  const { unset: unsetPrimaries } = checkIntegrations(pushedIntegrations, settings)
+  for (const { resource, row, definition, changedSecrets, missingSecrets } of pushedIntegrations) {
+    for (const name of missingSecrets)
+      plan.issues.push(
+        missingSecret(
+          resource,
+          `credentials.${name}`,
+          integrations.has(resource.id) ? 'is not set' : 'is not set, so the new integration is inactive',
+        ),
+      )
+    const secrets = integrations.has(resource.id) ? changedSecrets.map((name) => `credentials.${name}`) : []
+    if (settle(resource, definition, secrets)) writes.settings.integrations.push(row)
+  }
+  for (const row of unsetPrimaries) {
+    writes.settings.unset.push(row)
+    plan.changes.push({
+      ...{ kind: 'integration', id: row.identifier, action: 'updated', version: null },
+      revision: revisionOf(integrationDefinition({ ...row, is_primary: false }, opening.hidesCredentials)),
+      paths: [{ path: 'primary', before: true, after: null }],
+    })
+  }
+
+  const topics = new Map(settings.topics.map((row) => [row.key, row]))
+  for (const resource of of('topic')) {
+    const row = rowOfTopic(resource.definition, topics.get(resource.id), place, reporter(resource))
+    if (settle(resource, topicDefinition(row))) writes.settings.topics.push(row)
+  }
+  const envKeysAfter = [...new Set([...envKeys, ...writes.settings.variables.map(({ row }) => row.key)])]
 
   // Layouts first: workflows may name new ones.
   const layoutRows = byIdentifier(rows.layouts)
   const layoutsAfter = new Map<string, LayoutFields>(rows.layouts.map((row) => [row.identifier, layoutFieldsOf(row)]))
   const pushedLayouts = of('layout').map((resource) => ({
     resource,
-    fields: fieldsOfLayout(resource.definition, envKeys, reporter(resource)),
+    fields: fieldsOfLayout(resource.definition, envKeysAfter, reporter(resource)),
   }))
   for (const { fields } of pushedLayouts) layoutsAfter.set(fields.identifier, fields)
   const unset = settleDefault(pushedLayouts, rows, reporter)
@@ -202,7 +292,7 @@ export function planPush(
     const fields = fieldsOfWorkflow(resource.definition, row, { layouts: layoutIds, limits, now }, reporter(resource))
     if (!fields) continue
     workflowsAfter.set(resource.id, fields)
-    plan.issues.push(...issuesOf(resource.id, fields, envKeys))
+    plan.issues.push(...issuesOf(resource.id, fields, envKeysAfter))
     if (settle(resource, workflowDefinition(fields)))
       writes.workflows.push({ id: row?.id ?? newId(now), fields, wasTranslated: row?.is_translation_enabled ?? false })
   }
@@ -230,6 +320,10 @@ export function planPush(
       writes.deletedLayouts.push(layoutRows.get(id)?.id ?? '')
     }
     if (kind === 'translation') planTexts(id, { workflows: {}, layouts: {} }, rows, idOf, writes)
+    const [topic, integration, variable] = [topics.get(id), integrations.get(id), variables.get(id)]
+    if (kind === 'topic' && topic) writes.settings.deletedTopics.push(topic.id)
+    if (kind === 'integration' && integration) writes.settings.deletedIntegrations.push(integration)
+    if (kind === 'variable' && variable) writes.settings.deletedVariables.push(variable.id)
     writes.released.push({ kind, id })
     plan.changes.push({
       ...{ kind, id, action: 'deleted', revision: null, version: current?.version ?? null },
@@ -323,6 +417,10 @@ function issuesOf(id: string, fields: WorkflowFields, envKeys: string[]): Defini
     ),
   )
 }
+
+const missingSecret = ({ kind, id }: PushedResource, path: string, message: string): DefinitionIssue => ({
+  ...{ kind, id, stepId: null, path, issueType: 'MISSING_SECRET', message },
+})
 
 type IdOf = (list: 'workflows' | 'layouts', identifier: string) => string
 

@@ -18,6 +18,7 @@ import { newWorkflowFields, OwnIdentifier, type StepInput, workflowFields } from
 import { storedValues } from '../workflows/steps.ts'
 import { messagesOf, readSteps } from '../workflows/tree.ts'
 import { createdFields, replacedFields, type WorkflowBody } from '../workflows/write.ts'
+import { IntegrationDefinition, TopicDefinition, VariableDefinition } from './pushed-settings.ts'
 
 export interface Problem {
   kind: DefinitionKind
@@ -54,17 +55,23 @@ const LayoutDefinition = Body({
 const texts = Type.Record(Type.String(), FreeObject)
 const TranslationDefinition = Body({ workflows: Type.Optional(texts), layouts: Type.Optional(texts) })
 
-const shapes: Record<DefinitionKind, { schema: JsonSchema; idIn?: string }> = {
+export const shapes: Record<DefinitionKind, { schema: JsonSchema; idIn?: string }> = {
   workflow: { schema: WorkflowDefinition as object as JsonSchema, idIn: 'workflowId' },
   layout: { schema: LayoutDefinition as object as JsonSchema, idIn: 'layoutId' },
   translation: { schema: TranslationDefinition as object as JsonSchema },
+  topic: { schema: TopicDefinition as object as JsonSchema, idIn: 'key' },
+  integration: { schema: IntegrationDefinition as object as JsonSchema, idIn: 'identifier' },
+  variable: { schema: VariableDefinition as object as JsonSchema, idIn: 'key' },
 }
 
 /** @returns whether it has the shape of its kind */
 export function checkShape(kind: DefinitionKind, id: string, definition: Definition, report: Report): boolean {
   const { schema, idIn } = shapes[kind]
   const problems = compileOwnSchema(schema)(definition)
-  for (const { path, message } of problems) report(path.join('.'), message)
+  for (const { path, message, keyword, property } of problems)
+    if (keyword === 'additionalProperties' && property !== undefined)
+      report([...path, property].join('.'), 'there is no such member; is it misspelled?')
+    else report(path.join('.'), message)
   if (problems.length > 0) return false
   if (idIn !== undefined && definition[idIn] !== id) report(idIn, `is not the id "${id}" under which it was sent`)
   if (kind === 'translation' && supportedLocale(id) !== id)

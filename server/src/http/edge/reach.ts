@@ -2,6 +2,7 @@
 // key of the organization, or a door that was left open (`openToKeys`). A person: those where their role is enough.
 import type { FastifyRequest } from 'fastify'
 import type { Db, Tx } from '../../db/core/database.ts'
+import type { Role } from '../../db/core/tables.ts'
 import { fail } from '../../errors.ts'
 import type { Brand } from './brand.ts'
 import { isUnlimited, requireRoleIn, requireRoleInOrganization, roleIn } from './roles.ts'
@@ -42,8 +43,12 @@ export async function requireReach(
 }
 
 /** For what all environments share: the names of environments and variables. */
-export async function requireOrganization(surroundings: Surroundings, request: FastifyRequest): Promise<void> {
-  requireRoleInOrganization(request)
+export async function requireOrganization(
+  surroundings: Surroundings,
+  request: FastifyRequest,
+  needed?: Role,
+): Promise<void> {
+  requireRoleInOrganization(request, needed)
   if (!isOfOneEnvironment(request)) return
   if (!(await isOpen(surroundings, request, request.environment.id))) throw fail('organization_key_needed')
 }

@@ -50,8 +50,8 @@ export function requireRoleIn(request: FastifyRequest, environmentId: string, ne
 }
 
 /** For handlers that change what all environments share. */
-export function requireRoleInOrganization(request: FastifyRequest): void {
-  if (request.person) refuseRole(request.person.role, neededFor(request))
+export function requireRoleInOrganization(request: FastifyRequest, needed = neededFor(request)): void {
+  if (request.person) refuseRole(request.person.role, needed)
 }
 
 function refuseRole(role: Role | 'none', needed: Role): void {

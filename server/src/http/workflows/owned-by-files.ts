@@ -10,6 +10,7 @@ export const Files = Type.Object({
   path: Nullable(Type.String()),
   url: Nullable(Type.String()),
   pushedAt: Timestamp,
+  revision: Type.String({ description: 'What files last pushed' }),
   drifted: Type.Boolean({ description: 'Whether something else changed it since' }),
 })
 type Files = Static<typeof Files>
@@ -30,5 +31,6 @@ export const showFiles = (file: DefinitionFileRow, revision: string): Files => (
   path: file.path,
   url: file.url,
   pushedAt: file.pushed_at,
+  revision: file.revision,
   drifted: file.revision !== revision,
 })

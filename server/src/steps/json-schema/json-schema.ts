@@ -2,7 +2,7 @@
 // and checking a value draws on a budget: no schema and no value can block the process. Ajv, which checks requests against our
 // own schemas, needs 300 to 870 ms of CPU time for 54 KB of references, where these closures need 30 to 70; it has no limit for
 // references that multiply, and would generate code from what callers send. A test compares the two.
-import { createRequire } from 'node:module'
+import metaschema from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' }
 import { Cache } from '../../render/cache.ts'
 import { type Compile, keywords, pattern, type SchemaObject } from './keywords.ts'
 import { type Check, fragmentOf, type JsonSchema, type Problem, Run, SchemaError } from './run.ts'
@@ -45,11 +45,7 @@ export function compileOwnSchema(schema: JsonSchema): Checker {
   return checker
 }
 
-let metaschema: JsonSchema | undefined
-function metaChecker(): Checker {
-  metaschema ??= createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-07.json') as JsonSchema
-  return compileOwnSchema(metaschema)
-}
+const metaChecker = (): Checker => compileOwnSchema(metaschema as JsonSchema)
 
 function compile(root: JsonSchema, options = { isReadOnly: false }): Checker {
   const targets = new Map<string, Check>()

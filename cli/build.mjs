@@ -1,0 +1,17 @@
+// Bundles the command line tool into one file. `node cli/build.mjs <folder>`
+import { chmodSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { rolldown } from 'rolldown'
+
+const here = import.meta.dirname
+const [out = path.join(here, 'dist')] = process.argv.slice(2)
+const { version } = JSON.parse(readFileSync(path.join(here, '..', 'package.json'), 'utf8'))
+
+const bundle = await rolldown({
+  input: path.join(here, 'src', 'main.ts'),
+  platform: 'node',
+  transform: { define: { belfryVersion: JSON.stringify(version) } },
+})
+const file = path.join(out, 'belfry.mjs')
+await bundle.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node', minify: true })
+chmodSync(file, 0o755)

@@ -1,0 +1,100 @@
+// `test`: plays scenario files, with the workflows of the folder in the place of the stored ones.
+import { existsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import {
+  filesAt,
+  junitOf,
+  linesOf,
+  type Played,
+  type Scenario,
+  scenariosIn,
+  Unplayable,
+} from '../../../scripts/scenario-files.mjs'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { isObject, readFolder } from '../folder/read.ts'
+import type { Definition } from '../folder/source.ts'
+import type { Service } from '../service.ts'
+
+interface TestOptions {
+  only?: string
+  junit?: string
+}
+
+export async function test(context: Context, places: string[], { only, junit }: TestOptions): Promise<void> {
+  const { terminal, dir } = context
+  const drafts = existsSync(dir) ? draftsIn(dir) : new Map<string, Definition>()
+  const scenarios = readScenarios(places.length > 0 ? places : [path.join(dir, 'scenarios')])
+    .filter(({ name }) => only === undefined || name.includes(only))
+    .map((scenario) => withDraft(scenario, drafts))
+  if (scenarios.length === 0) throw new Failure('usage', 'no_scenarios', 'No scenario was found')
+  const service = context.service()
+  const played: Played[] = []
+  for (const scenario of scenarios) {
+    const one = await play(service, scenario)
+    played.push(one)
+    terminal.say(linesOf(one).join('\n'))
+  }
+  if (junit !== undefined) writeFileSync(junit, junitOf(played))
+  const hasFailed = (each: Played) => each.problem !== undefined || each.failed.length > 0
+  const failed = played.filter(hasFailed).length
+  const results = played.map((each) => ({
+    ...{ file: each.file, name: each.name, passed: !hasFailed(each), problem: each.problem ?? null },
+    expectations: each.failed,
+  }))
+  terminal.result(
+    { passed: played.length - failed, failed, results },
+    () => `${played.length - failed} passed, ${failed} failed`,
+  )
+  if (played.some(({ problem }) => problem !== undefined)) process.exitCode = 2
+  else if (failed > 0) process.exitCode = 1
+}
+
+function readScenarios(places: string[]): Scenario[] {
+  try {
+    return places.flatMap(filesAt).flatMap(scenariosIn)
+  } catch (error) {
+    if (error instanceof Unplayable) throw new Failure('usage', 'scenario_unreadable', error.message)
+    throw error
+  }
+}
+
+const draftsIn = (dir: string): Map<string, Definition> =>
+  new Map(
+    readFolder(dir)
+      .resources.filter(({ kind }) => kind === 'workflow')
+      .map(({ id, definition }) => [id, definition]),
+  )
+
+/** A scenario of a stored version, or with a draft of its own, is played as it is. */
+function withDraft(scenario: Scenario, drafts: ReadonlyMap<string, Definition>): Scenario {
+  const { workflow } = scenario.body
+  if (!isObject(workflow) || 'draft' in workflow || 'version' in workflow) return scenario
+  const definition = drafts.get(String(workflow.workflowId))
+  if (!definition) return scenario
+  const { workflowId, ...draft } = definition
+  return { ...scenario, body: { ...scenario.body, workflow: { workflowId, draft } } }
+}
+
+async function play(service: Service, scenario: Scenario): Promise<Played> {
+  const { workflow } = scenario.body
+  try {
+    const answer = await service.post<{ expectations?: Played['failed'] }>('/v1/simulations', scenario.body)
+    return { ...scenario, failed: (answer.expectations ?? []).filter(({ holds }) => !holds) }
+  } catch (error) {
+    // A workflow that was never pushed is played by itself.
+    if (
+      error instanceof Failure &&
+      error.code === 'workflow_not_found' &&
+      isObject(workflow) &&
+      'workflowId' in workflow &&
+      isObject(workflow.draft)
+    ) {
+      const { workflowId, draft } = workflow
+      return play(service, { ...scenario, body: { ...scenario.body, workflow: { draft: { workflowId, ...draft } } } })
+    }
+    // What the service refuses is this scenario's problem; others may still be played.
+    if (error instanceof Failure && error.exitCode === 4) return { ...scenario, failed: [], problem: error.message }
+    throw error
+  }
+}

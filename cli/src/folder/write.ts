@@ -1,0 +1,222 @@
+// Writes definitions into the folder, in canonical form. Comments in front of members that stay are kept.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
+import { ordered, writeYaml, yamlDocument } from '../../../server/src/engine/definitions/canonical.ts'
+import { armsOf, defaultOf } from '../../../server/src/steps/contract/tree.ts'
+import { bodyFile, bodyToFile, folderNames, type Kind, listFiles, schemaLine } from './layout.ts'
+import { isObject, type LocalResource } from './read.ts'
+import type { Definition } from './source.ts'
+
+export interface Remote {
+  kind: Kind
+  id: string
+  definition: Definition
+}
+
+/** Everything that has to be done, as contents by path below the folder; undefined removes the file. */
+export type Edits = Map<string, string | undefined>
+
+/**
+ * @param local what is there
+ * @param written what to write
+ * @param removed what to remove
+ */
+export function editsFor(
+  dir: string,
+  local: readonly LocalResource[],
+  written: readonly Remote[],
+  removed: readonly LocalResource[],
+): Edits {
+  const edits: Edits = new Map()
+  const names = { workflow: namesOf('workflow', local, written), layout: namesOf('layout', local, written) }
+  for (const { kind, id, definition } of written) {
+    const old = local.find((each) => each.kind === kind && each.id === id)
+    if (kind === 'workflow' || kind === 'layout') {
+      const place = old?.path ?? `${kind}s/${names[kind].get(id) ?? id}/${kind}.yaml`
+      const files = filesOf(kind, definition, old)
+      for (const file of [...files.keys(), ...(old?.bodies.values() ?? [])])
+        edits.set(`${path.posix.dirname(place)}/${file}`, files.get(file))
+    }
+    if (kind === 'translation')
+      edits.set(old?.path ?? `translations/${id}.json`, `${JSON.stringify(definition, null, 2)}\n`)
+  }
+  for (const { kind, path: place, bodies } of removed) {
+    if (listFiles[kind]) continue
+    edits.set(place, undefined)
+    for (const file of bodies.values()) edits.set(`${path.posix.dirname(place)}/${file}`, undefined)
+  }
+  for (const [kind, { file }] of Object.entries(listFiles) as Array<[Kind, { file: string; idIn: string }]>) {
+    const own = written.filter((each) => each.kind === kind)
+    const gone = new Set(removed.filter((each) => each.kind === kind).map(({ id }) => id))
+    if (own.length + gone.size > 0) edits.set(file, listOf(dir, kind, file, local, own, gone))
+  }
+  return edits
+}
+
+const namesOf = (kind: Kind, local: readonly LocalResource[], written: readonly Remote[]) =>
+  folderNames([...new Set([...local, ...written].filter((each) => each.kind === kind).map(({ id }) => id))])
+
+/** Replaces files by renaming, so that whoever looks sees whole ones. @returns the paths written and removed */
+export function applyEdits(dir: string, edits: Edits): { written: string[]; removed: string[] } {
+  const done = { written: [] as string[], removed: [] as string[] }
+  for (const [name, text] of edits) {
+    const place = path.join(dir, ...name.split('/'))
+    if (text === undefined) {
+      if (!existsSync(place)) continue
+      rmSync(place)
+      const folder = path.dirname(place)
+      if (folder !== dir && readdirSync(folder).length === 0) rmdirSync(folder)
+      done.removed.push(path.join(dir, name))
+      continue
+    }
+    if (existsSync(place) && readFileSync(place, 'utf8') === text) continue
+    writeWhole(place, text)
+    done.written.push(path.join(dir, name))
+  }
+  return done
+}
+
+export function writeWhole(place: string, text: string, mode = 0o666): void {
+  mkdirSync(path.dirname(place), { recursive: true })
+  const draft = `${place}.${process.pid}.tmp`
+  writeFileSync(draft, text, { mode })
+  renameSync(draft, place)
+}
+
+/** The files of a workflow or layout: its YAML, and the texts that it keeps beside it. */
+export function filesOf(
+  kind: 'workflow' | 'layout',
+  definition: Definition,
+  old?: Pick<LocalResource, 'bodies' | 'source'>,
+): Map<string, string> {
+  const files = new Map<string, string>()
+  const inOrder = ordered(kind, definition)
+  const named = old?.bodies ?? new Map<string, string>()
+  const bodies = bodiesIn(kind, definition)
+  const isBlock = (file: string) => file.endsWith('.block.json')
+  /** A body that is of the other editor by now gets another file. */
+  const fileAt = (at: string): string | undefined => {
+    const [before, body] = [named.get(at), bodies.get(at)]
+    return before !== undefined && body !== undefined && isBlock(before) !== isBlock(body) ? body : (before ?? body)
+  }
+  /** Values that lie in files stay there; bodies of emails and layouts always do. */
+  const extract = (value: unknown, at: string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => extract(item, [...at, stepOr(item, index)]))
+    if (typeof value === 'string') {
+      const file = fileAt(at.join('.'))
+      if (file === undefined) return value
+      files.set(file, bodyToFile(value, isBlock(file)))
+      return { $file: file }
+    }
+    if (!isObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [
+        name,
+        name === 'payloadSchema' && at.length === 0 ? member : extract(member, [...at, name]),
+      ]),
+    )
+  }
+  const document = yamlDocument(extract(inOrder, []))
+  const yaml = withComments(document, old?.source.document, schemaLine(`../../.schemas/${kind}.json`))
+  return new Map([[`${kind}.yaml`, writeYaml(yaml)], ...files])
+}
+
+const stepOr = (item: unknown, index: number) =>
+  isObject(item) && typeof item.stepId === 'string' ? item.stepId : String(index)
+
+/** The bodies of emails, by their path, with the name of their file. */
+function bodiesIn(kind: 'workflow' | 'layout', definition: Definition): Map<string, string> {
+  const found = new Map<string, string>()
+  if (kind === 'layout') {
+    const email = isObject(definition.controlValues) ? definition.controlValues.email : undefined
+    if (isObject(email) && typeof email.body === 'string')
+      found.set('controlValues.email.body', bodyFile('body', { editorType: 'block', ...email }))
+    return found
+  }
+  const walk = (steps: unknown, at: string) => {
+    for (const step of Array.isArray(steps) ? (steps as Definition[]) : []) {
+      const place = `${at}.${String(step.stepId)}`
+      const values = isObject(step.controlValues) ? step.controlValues : {}
+      if (step.type === 'email' && typeof values.body === 'string')
+        found.set(`${place}.controlValues.body`, bodyFile(String(step.stepId), { editorType: 'block', ...values }))
+      const tree = { ...step, type: String(step.type), controlValues: values }
+      for (const [index, arm] of armsOf(tree).entries()) walk(arm.steps, `${place}.controlValues.arms.${index}.steps`)
+      walk(defaultOf(tree)?.steps, `${place}.controlValues.default.steps`)
+    }
+  }
+  walk(definition.steps, 'steps')
+  return found
+}
+
+/** All of a kind in one file: those that stay as they were written, with their comments. */
+function listOf(
+  dir: string,
+  kind: Kind,
+  file: string,
+  local: readonly LocalResource[],
+  written: readonly Remote[],
+  gone: ReadonlySet<string>,
+): string {
+  const there = local.filter((each) => each.kind === kind)
+  const byId = new Map(written.map(({ id, definition }) => [id, definition]))
+  const kept = there
+    .filter(({ id }) => !gone.has(id))
+    .map(({ id, definition }) => [id, byId.get(id) ?? definition] as const)
+  const known = new Set(there.map(({ id }) => id))
+  const added = written.filter(({ id }) => !known.has(id)).map(({ id, definition }) => [id, definition] as const)
+  const all = [...kept, ...added].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  const document = yamlDocument(all.map(([, definition]) => ordered(kind, definition)))
+  const old = existsSync(path.join(dir, file)) ? there[0]?.source.document : undefined
+  return writeYaml(withComments(document, old, schemaLine(`.schemas/${kind}s.json`)))
+}
+
+/** Copies comments from the old document to the members that are still there. The line that names the schema comes first. */
+function withComments(document: Document, old: Document | undefined, firstLine: string): Document {
+  if (old) copyComments(old.contents as Node | null, document.contents as Node | null)
+  const [contents, before] = [document.contents as Node | null, old?.contents as Node | null | undefined]
+  const own = [old?.commentBefore, before?.commentBefore].flatMap((comment) => ownLines(comment, firstLine))
+  // Of the contents, not of the document, which would put an empty line behind it.
+  if (contents) contents.commentBefore = [firstLine, ...own].join('\n')
+  if (old?.comment) document.comment = old.comment
+  return document
+}
+
+const ownLines = (comment: string | null | undefined, firstLine: string): string[] =>
+  (comment ?? '').split('\n').filter((line) => line.trim() !== '' && !line.startsWith(firstLine.slice(0, 22)))
+
+function copyComments(from: Node | null | undefined, to: Node | null | undefined): void {
+  if (!isNode(from) || !isNode(to)) return
+  if (isMap(from) && isMap(to)) {
+    copyBefore(from, to)
+    for (const pair of to.items as Pair<Node, Node>[]) {
+      const before = pairOf(from, pair.key)
+      if (!before) continue
+      copyBefore(before.key, pair.key)
+      if (isNode(before.value) && isNode(pair.value)) {
+        if (isScalar(pair.value) && before.value.comment) pair.value.comment = before.value.comment
+        copyComments(before.value, pair.value)
+      }
+    }
+    return
+  }
+  if (isSeq(from) && isSeq(to))
+    for (const [index, item] of to.items.entries()) {
+      const id = idOf(item)
+      const before = id === undefined ? from.items[index] : from.items.find((each) => idOf(each) === id)
+      if (isNode(before) && isNode(item)) {
+        copyBefore(before, item)
+        copyComments(before, item)
+      }
+    }
+}
+
+const copyBefore = (from: Node, to: Node) => {
+  if (from.commentBefore) to.commentBefore = from.commentBefore
+}
+
+const pairOf = (map: YAMLMap, key: Node): Pair<Node, Node> | undefined =>
+  (map.items as Pair<Node, Node>[]).find((pair) => isScalar(pair.key) && isScalar(key) && pair.key.value === key.value)
+
+const idOf = (item: unknown): unknown =>
+  isMap(item) ? (item.get('stepId') ?? item.get('identifier') ?? item.get('key')) : undefined

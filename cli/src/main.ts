@@ -1,0 +1,8 @@
+// The command line tool.
+import { run } from './run.ts'
+
+/** Put in when it is bundled. */
+declare const belfryVersion: string
+
+process.on('SIGINT', () => process.exit(130))
+await run(belfryVersion, process.argv.slice(2), process.env)

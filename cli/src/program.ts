@@ -1,0 +1,136 @@
+// The commands, their arguments and options. docs/cli.md is made from this.
+import { Command, InvalidArgumentError } from 'commander'
+import { explain, tail, trigger } from './commands/activity.ts'
+import { completion } from './commands/completion.ts'
+import { diff, history, restore } from './commands/history.ts'
+import { pull } from './commands/pull.ts'
+import { plan, push, validate } from './commands/push.ts'
+import { schema } from './commands/schema.ts'
+import { init, login, logout, whoami } from './commands/setup.ts'
+import { test } from './commands/test.ts'
+import { types } from './commands/types.ts'
+import { Context, type GlobalOptions } from './context.ts'
+
+const several = (value: string, others: string[] = []) => [...others, value]
+
+function count(least: number, most: number) {
+  return (text: string): number => {
+    const number = Number(text)
+    if (!Number.isInteger(number) || number < least || number > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+    return number
+  }
+}
+
+/** @param env the environment's variables, read once */
+export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
+  const program = new Command('belfry')
+    .description('Notifications as files: pull, review, test and push what an environment defines.')
+    .version(version)
+    .option('--dir <folder>', 'the folder', 'belfry')
+    .option('--url <url>', 'the service; else BELFRY_URL, else belfry.yaml')
+    .option('--json', 'one JSON value on stdout')
+    .option('--quiet', 'no remarks')
+    .option('--no-color', 'no colors; NO_COLOR does the same')
+    .showHelpAfterError('(see "belfry --help")')
+  const context = () => new Context(program.opts<GlobalOptions>(), env)
+  /** Global options may stand behind the command too. */
+  const command = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--dir <folder>', 'the folder')
+      .option('--url <url>', 'the service')
+      .option('--json', 'one JSON value on stdout')
+      .option('--quiet', 'no remarks')
+      .hook('preAction', (_, of) => {
+        const own: Record<string, unknown> = of.opts()
+        for (const option of ['dir', 'url', 'json', 'quiet'])
+          if (own[option] !== undefined) program.setOptionValue(option, own[option])
+      })
+
+  command('init', 'make the folder, with an example and its scenario')
+    .option('--ci', 'also a workflow for GitHub Actions')
+    .action((options: { ci?: boolean }) => init(context(), options))
+  command('login', 'keep a key for this service; it is asked for, or read from BELFRY_API_KEY').action(() =>
+    login(context()),
+  )
+  command('logout', 'forget the key').action(() => logout(context()))
+  command('whoami', 'show the environment that the key opens').action(() => whoami(context()))
+  command('pull', 'write what changed there and not here; remove what was deleted there')
+    .argument('[ids...]', 'only these')
+    .option('--force', 'where both sides changed, take theirs')
+    .action((ids: string[], options: { force?: boolean }) => pull(context(), ids, options))
+  command('plan', 'show what a push would change')
+    .argument('[ids...]', 'only these')
+    .option('--subscriber <id>', 'render messages for this subscriber; several times', several)
+    .option('--triggers <count>', 'render messages of the last triggers', count(0, 100))
+    .option('--html <file>', 'write a report with before and after, side by side')
+    .option('--prune', 'as push with --prune')
+    .option('--exit-code', 'end with 1 where there are changes')
+    .action((ids: string[], options: Parameters<typeof plan>[2]) => plan(context(), ids, options))
+  command('push', 'check the files, then make the environment define what they say: all of it, or nothing')
+    .argument('[ids...]', 'only these')
+    .option('--dry-run', 'write nothing')
+    .option('--prune', 'delete what files once pushed, nobody changed since, and the files no longer have')
+    .option('--force', 'overwrite whatever is there')
+    .option('--message <text>', 'the name of the change in the history')
+    .option('--strict', 'issues are errors')
+    .option('--commit <hash>', 'instead of what Git says')
+    .option('--repository <name>', 'instead of what Git says')
+    .action((ids: string[], options: Parameters<typeof push>[2]) => push(context(), ids, options))
+  command('validate', 'check the files without a service').action(() => validate(context()))
+  command('test', 'play scenario files with the workflows of the folder')
+    .argument('[paths...]', 'files or folders; by default scenarios/ in the folder')
+    .option('--only <text>', 'those whose name has this text')
+    .option('--junit <file>', 'write a report for CI')
+    .action((paths: string[], options: Parameters<typeof test>[2]) => test(context(), paths, options))
+  command('diff', 'show differences: two versions, or what is stored against the files')
+    .argument('[id]', 'only this')
+    .option('--from <version>', 'by default the one before')
+    .option('--to <version>', 'by default the current one')
+    .option('--layout', 'the id is that of a layout')
+    .action((id: string | undefined, options: Parameters<typeof diff>[2]) => diff(context(), id, options))
+  command('history', 'list the versions of a workflow')
+    .argument('<id>', 'the workflowId')
+    .option('--layout', 'the id is that of a layout')
+    .option('--all', 'each save on its own')
+    .option('--limit <count>', 'how many', count(1, 100))
+    .action((id: string, options: Parameters<typeof history>[2]) => history(context(), id, options))
+  command('restore', 'make an earlier version the current one')
+    .argument('<id>', 'the workflowId')
+    .argument('<version>', 'its number')
+    .option('--layout', 'the id is that of a layout')
+    .option('--message <text>', 'the name of the change in the history')
+    .action((id: string, version: string, options: Parameters<typeof restore>[3]) =>
+      restore(context(), id, version, options),
+    )
+  command('trigger', 'trigger a workflow, and show its runs')
+    .argument('<id>', 'the workflowId')
+    .option('--to <subscriberId>', 'a recipient; several times', several)
+    .option('--payload <json>', 'the payload')
+    .option('--transaction-id <id>', 'instead of a new one')
+    .action((id: string, options: Parameters<typeof trigger>[2]) => trigger(context(), id, options))
+  command('tail', 'print runs as they happen; with --json one line each')
+    .option('--workflow <id>', 'only of this workflow')
+    .option('--once', 'print the last 50 and end')
+    .action((options: Parameters<typeof tail>[1]) => tail(context(), options))
+  command('explain', 'tell whether a subscriber would get a workflow, and why')
+    .argument('<id>', 'the workflowId')
+    .argument('<subscriber>', 'the subscriberId')
+    .option('--payload <json>', 'the payload')
+    .action((id: string, subscriber: string, options: { payload?: string }) =>
+      explain(context(), id, subscriber, options),
+    )
+  command('types', 'write TypeScript types of the payloads')
+    .option('--out <file>', 'the file; by default stdout')
+    .option('--remote', 'from the service instead of the files')
+    .action((options: Parameters<typeof types>[1]) => types(context(), options))
+  command('schema', 'print the JSON Schema of a kind')
+    .argument('<kind>', 'workflow, layout, translation, topic, integration, variable or belfry')
+    .action((kind: string) => schema(kind))
+  command('completion', 'print completions for a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((shell: string) => completion(program, shell))
+  return program
+}

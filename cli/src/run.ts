@@ -1,0 +1,48 @@
+// Runs a command, and says how it ended.
+import { CommanderError } from 'commander'
+import { Failure } from './failure.ts'
+import { makeProgram } from './program.ts'
+
+/** Sets the exit code of the process. */
+export async function run(version: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const program = makeProgram(version, env).exitOverride()
+  for (const command of program.commands) command.exitOverride()
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2
+      return
+    }
+    const isJson = program.opts<{ json?: boolean }>().json === true
+    const failure = error instanceof Failure ? error : undefined
+    const code = failure?.code ?? 'internal'
+    const message = error instanceof Error ? error.message : String(error)
+    if (isJson) process.stdout.write(`${JSON.stringify({ error: { code, message, ctx: failure?.ctx ?? null } })}\n`)
+    process.stderr.write(`${failure ? message : error instanceof Error ? error.stack : message}\n`)
+    for (const line of detailsOf(failure)) process.stderr.write(`  ${line}\n`)
+    process.exitCode = failure?.exitCode ?? 1
+  }
+}
+
+/** What the service said about single definitions. */
+function detailsOf(failure: Failure | undefined): string[] {
+  const { conflicts = [], problems = [] } = (failure?.ctx ?? {}) as {
+    conflicts?: Array<{
+      kind: string
+      id: string
+      why?: string
+      current?: { author?: { name?: string } | null } | null
+    }>
+    problems?: Array<{ kind?: string; id?: string; path?: string; message: string }>
+  }
+  return [
+    ...conflicts.flatMap(({ kind, id, why, current }) => {
+      const by = current?.author?.name ? ` by ${current.author.name}` : ''
+      return why === undefined ? [] : [`${kind} ${id}: ${why.replace('_', '-')}${by}`]
+    }),
+    ...problems.flatMap(({ kind, id, path, message }) =>
+      kind === undefined ? [] : [`${kind} ${id} ${path}: ${message}`],
+    ),
+  ]
+}

@@ -1,0 +1,120 @@
+// The service over HTTP: retries what may be repeated, and turns refusals into failures.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
+import { Failure } from './failure.ts'
+
+const mostTries = 5
+/** Where nobody listens, it is given up after this time. */
+const patienceMs = 10_000
+const longestWaitMs = 60_000
+
+interface Answer<T> {
+  status: number
+  body: T
+}
+
+interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  body?: unknown
+  headers?: Record<string, string>
+  /** May be sent again; GETs always may. */
+  isRepeatable?: boolean
+}
+
+export class Service {
+  readonly url: string
+  readonly #key: string
+  /** Which one, for a key of the organization. */
+  readonly #environment: string | undefined
+  /** HTTPS_PROXY and NO_PROXY hold. */
+  readonly #dispatcher = new EnvHttpProxyAgent({ connect: { timeout: patienceMs } })
+
+  constructor({ url, key, environment }: { url: string; key: string; environment?: string | undefined }) {
+    this.url = url.replace(/\/+$/, '')
+    this.#key = key
+    this.#environment = environment
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await this.call<T>(path)).body
+  }
+
+  /** With an idempotency key, so that a repetition is answered and not done again. */
+  async post<T>(path: string, body: unknown, { isIdempotent = false } = {}): Promise<T> {
+    const headers: Record<string, string> = isIdempotent ? { 'idempotency-key': randomUUID() } : {}
+    return (await this.call<T>(path, { method: 'POST', body, headers, isRepeatable: true })).body
+  }
+
+  async call<T>(path: string, call: Call = {}): Promise<Answer<T>> {
+    const { method = 'GET', body, headers = {}, isRepeatable = method === 'GET' } = call
+    const began = Date.now()
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#send(path, { method, body, headers }).catch((error: unknown) => error as Error)
+      const mayRepeat = isRepeatable && attempt < mostTries
+      if (answer instanceof Error) {
+        if (mayRepeat && Date.now() - began < patienceMs) {
+          await sleep(Math.min(250 * 2 ** attempt, 2_000))
+          continue
+        }
+        throw new Failure('unreachable', 'unreachable', `${this.url} cannot be reached: ${causeOf(answer)}`)
+      }
+      if (mayRepeat && isPassing(answer.status)) {
+        await sleep(waitOf(answer.headers.get('retry-after'), attempt))
+        continue
+      }
+      return readAnswer<T>(answer, await answer.text())
+    }
+  }
+
+  #send(path: string, { method, body, headers }: Required<Pick<Call, 'method' | 'headers'>> & { body: unknown }) {
+    return fetch(this.url + path, {
+      method,
+      headers: {
+        authorization: `ApiKey ${this.#key}`,
+        ...(this.#environment ? { 'belfry-environment': this.#environment } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      dispatcher: this.#dispatcher,
+      signal: AbortSignal.timeout(120_000),
+    })
+  }
+}
+
+const isPassing = (status: number) => status === 429 || status === 502 || status === 503 || status === 504
+
+function waitOf(retryAfter: string | null, attempt: number): number {
+  const seconds = Number(retryAfter)
+  const asked = retryAfter === null || Number.isNaN(seconds) ? 250 * 2 ** attempt : seconds * 1000
+  return Math.min(asked, longestWaitMs)
+}
+
+function readAnswer<T>({ status, ok }: Response, text: string): Answer<T> {
+  let body: unknown
+  try {
+    body = text === '' ? undefined : JSON.parse(text)
+  } catch {
+    throw new Failure('unreachable', 'no_json', `The answer is not JSON (status ${status}); is this the right address?`)
+  }
+  if (ok) return { status, body: unwrapped(body) as T }
+  const told = (body ?? {}) as { code?: string; error?: string; message?: unknown; ctx?: unknown }
+  const message = Array.isArray(told.message) ? told.message.join('; ') : String(told.message ?? `status ${status}`)
+  const code = told.code ?? told.error ?? `status_${status}`
+  const ctx = told.ctx ?? null
+  const exit = code === 'definitions_conflict' ? 'conflict' : 'refused'
+  throw new Failure(exit, code, message, ctx)
+}
+
+/** What is no page comes under `data`. */
+function unwrapped(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const { data, ...others } = body as { data?: unknown }
+  return data !== undefined && Object.keys(others).length === 0 ? data : body
+}
+
+function causeOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error && cause.message !== '' ? cause.message : error.message
+}

@@ -1,0 +1,98 @@
+// What `npm run pack` makes can be installed without a compiler and without a registry: files.md §8.
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../server/test/free-port.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from '../server/test/server.ts'
+
+const root = path.join(import.meta.dirname, '..')
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+const folder = mkdtempSync(path.join(tmpdir(), 'belfry-packages-'))
+const release = path.join(folder, 'release')
+const home = path.join(folder, 'home')
+const own = { PATH: process.env.PATH ?? '', HOME: home }
+const run = (cwd: string, program: string, ...args: string[]) =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', env: own, stdio: ['ignore', 'pipe', 'pipe'] })
+const pack = (to: string) => run(root, process.execPath, path.join(root, 'scripts', 'pack.mjs'), to)
+const packages = ['cli', 'inbox', 'server'].map((name) => `belfry-${name}-${version}.tgz`)
+
+beforeAll(() => {
+  mkdirSync(home)
+  pack(release)
+  writeFileSync(path.join(home, 'package.json'), '{ "private": true }')
+  // Nothing may be fetched; the embedded database is optional.
+  const options = ['--offline', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund']
+  run(home, 'npm', 'install', ...options, ...packages.map((file) => path.join(release, file)))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('the checksums are right, the origin is named, and packing again gives the same bytes', () => {
+  const lines = readFileSync(path.join(release, 'SHA256SUMS'), 'utf8').trim().split('\n')
+  expect(lines.map((line) => line.split('  ')[1]).sort()).toEqual(packages)
+  for (const line of lines) {
+    const [hash = '', file = ''] = line.split('  ')
+    expect(
+      createHash('sha256')
+        .update(readFileSync(path.join(release, file)))
+        .digest('hex'),
+    ).toBe(hash)
+  }
+  const { predicate, predicateType } = JSON.parse(readFileSync(path.join(release, 'provenance.json'), 'utf8'))
+  expect(predicateType).toBe('https://slsa.dev/provenance/v1')
+  expect(predicate.buildDefinition.resolvedDependencies[0].digest.gitCommit).toMatch(/^[0-9a-f]{40}$/)
+  const again = path.join(folder, 'again')
+  pack(again)
+  expect(readFileSync(path.join(again, 'SHA256SUMS'), 'utf8').trim().split('\n')).toEqual(lines)
+})
+
+describe('installed', () => {
+  test('the tool is one file without dependencies', () => {
+    expect(run(home, path.join(home, 'node_modules', '.bin', 'belfry'), '--version').trim()).toBe(version)
+    run(home, path.join(home, 'node_modules', '.bin', 'belfry'), 'init')
+    expect(run(home, path.join(home, 'node_modules', '.bin', 'belfry'), 'validate')).toContain('0 errors')
+    expect(readdirSync(path.join(home, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['@belfry'])
+  })
+
+  test('the inbox can be imported without a DOM and without React', () => {
+    const program = `const parts = await Promise.all([import('@belfry/inbox'), import('@belfry/inbox/elements')])
+      console.log(parts.map((part) => typeof part.InboxClient).join())`
+    expect(run(home, process.execPath, '--input-type=module', '-e', program).trim()).toBe('function,function')
+    const inbox = path.join(home, 'node_modules', '@belfry', 'inbox')
+    expect(readFileSync(path.join(inbox, 'dist', 'inbox', 'react.js'), 'utf8')).toMatch(/from\s*["']react["']/)
+    for (const file of ['dist/cdn.js', 'dist/types/headless.d.ts', 'dist/types/main.d.ts', 'dist/types/react.d.ts'])
+      expect(readFileSync(path.join(inbox, file), 'utf8')).not.toBe('')
+  })
+
+  test('the server starts with a database of its own, and serves the dashboard, the inbox and the reference', async () => {
+    const name = `t_${randomBytes(6).toString('hex')}`
+    const url = await createTestDatabase(name)
+    const port = await freePort()
+    const env = { ...own, DATABASE_URL: url, BELFRY_SECRET_KEY: secretKey, PORT: String(port) }
+    const child = spawn(path.join(home, 'node_modules', '.bin', 'belfry-server'), ['start'], { cwd: home, env })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    try {
+      await expect.poll(() => output, { timeout: 60_000 }).toContain('Belfry is ready')
+      for (const place of ['/', '/inbox.js', '/docs/scalar.js', '/openapi.json'])
+        expect((await fetch(`http://127.0.0.1:${port}${place}`)).status, place).toBe(200)
+      expect(
+        run(
+          home,
+          'env',
+          `DATABASE_URL=${url}`,
+          `BELFRY_SECRET_KEY=${secretKey}`,
+          path.join(home, 'node_modules', '.bin', 'belfry-server'),
+          'doctor',
+        ),
+      ).toContain('ok  The schema is up to date')
+    } finally {
+      child.kill('SIGINT')
+      await ended
+      await dropTestDatabase(name)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+// Scenario files: found, read and played, and what to say about them. The command line tool has them too, so only Node and a
+// parser of YAML are needed here.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { parseAllDocuments } from 'yaml'
+
+const suffix = '.scenario.yaml'
+
+/**
+ * @typedef {{ file: string, name: string, body: Record<string, unknown> }} Scenario
+ * @typedef {{ index: number, holds: boolean, text: string, nearest: unknown }} Expectation
+ * @typedef {Scenario & { problem?: string, skipped?: string, failed: Expectation[] }} Played
+ * @typedef {{ message?: string, expectations?: Expectation[] }} Answer
+ * @typedef {{ url: string, key: string }} Place
+ */
+
+/** A file that cannot be read or played. */
+export class Unplayable extends Error {}
+
+/** All scenario files at this place. @returns {string[]} */
+export function filesAt(/** @type {string} */ place) {
+  if (!existsSync(place)) throw new Unplayable(`${place}: there is no such file or folder`)
+  if (!statSync(place).isDirectory()) return [place]
+  return readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(suffix) && !file.includes('node_modules'))
+    .sort()
+    .map((file) => path.join(place, file))
+}
+
+/** @returns {Scenario[]} */
+export function scenariosIn(/** @type {string} */ file) {
+  return [...parseAllDocuments(readFileSync(file, 'utf8'))].map((document, index) => {
+    const [error] = document.errors
+    if (error) throw new Unplayable(`${file}: ${error.message}`)
+    const given = document.toJS()
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
+      throw new Unplayable(`${file}: scenario ${index + 1} is not an object`)
+    const { name = `scenario ${index + 1}`, ...body } = given
+    return { file, name: String(name), body: { ...body, workflow: workflowOf(body.workflow, file) } }
+  })
+}
+
+/** A draft may lie in a file beside the scenario. */
+function workflowOf(/** @type {unknown} */ workflow, /** @type {string} */ file) {
+  if (typeof workflow !== 'object' || workflow === null || !('file' in workflow)) return workflow
+  const { file: beside, ...rest } = workflow
+  const place = path.resolve(path.dirname(file), String(beside))
+  try {
+    return { ...rest, draft: JSON.parse(readFileSync(place, 'utf8')) }
+  } catch (error) {
+    throw new Unplayable(`${file}: ${String(beside)} cannot be read: ${String(error)}`)
+  }
+}
+
+/** @returns {Promise<Played>} */
+export async function play(/** @type {Place} */ { url, key }, /** @type {Scenario} */ scenario) {
+  const response = await fetch(`${url}/v1/simulations`, {
+    method: 'POST',
+    headers: { authorization: `ApiKey ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(scenario.body),
+  })
+  const answer = /** @type {Answer & { data?: Answer }} */ (await response.json().catch(() => ({})))
+  const told = answer.data ?? answer
+  if (!response.ok) return { ...scenario, failed: [], problem: `${response.status} ${told.message ?? 'no answer'}` }
+  return { ...scenario, failed: (told.expectations ?? []).filter(({ holds }) => !holds) }
+}
+
+/** The lines of one that was played. @returns {string[]} */
+export function linesOf(/** @type {Played} */ { file, name, problem, skipped, failed, body }) {
+  if (skipped !== undefined) return [`skipped ${file} › ${name}: ${skipped}`]
+  if (problem === undefined && failed.length === 0) return [`ok ${file} › ${name}`]
+  const expected = /** @type {unknown[]} */ (body.expect ?? [])
+  return [
+    `not ok ${file} › ${name}`,
+    ...(problem === undefined ? [] : [`  ${problem}`]),
+    ...failed.flatMap(({ index, text, nearest }) => [
+      `  ${text}`,
+      `    expected ${JSON.stringify(expected[index])}`,
+      `    found    ${JSON.stringify(nearest)}`,
+    ]),
+  ]
+}
+
+/** @returns {string} */
+export function junitOf(/** @type {Played[]} */ played) {
+  const escaped = (/** @type {string} */ text) =>
+    text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  const cases = played.map((each) => {
+    const [, ...lines] = linesOf(each)
+    const named = `  <testcase classname="${escaped(each.file)}" name="${escaped(each.name)}"`
+    if (each.skipped !== undefined) return `${named}><skipped message="${escaped(each.skipped)}"/></testcase>`
+    if (lines.length === 0) return `${named}/>`
+    return `${named}><failure message="${escaped(lines[0]?.trim() ?? '')}">${escaped(lines.join('\n'))}</failure></testcase>`
+  })
+  const failures = played.filter((each) => linesOf(each).length > 1).length
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="scenarios" tests="${played.length}" failures="${failures}">`,
+    ...cases,
+    '</testsuite>',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,126 @@
+// Moving into a database of one's own: files.md §8.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { withDatabase } from '../../../test/global-setup.ts'
+import { plant } from '../../../test/planted.ts'
+import { dumpSchema } from '../../../test/schema-dump.ts'
+import { dropTestDatabase, secretKey, useServer } from '../../../test/server.ts'
+import { doCommand } from '../../main.ts'
+import { Secrets } from '../core/secrets.ts'
+import { makeBackup, storedTables } from './backup.ts'
+
+const server = useServer()
+const folder = mkdtempSync(path.join(tmpdir(), 'belfry-restore-'))
+const [withKey, withoutKey] = [path.join(folder, 'with-key.backup'), path.join(folder, 'without.backup')]
+const newKey = 'b2'.repeat(32)
+const made: string[] = []
+
+/** Without tables, of a role that owns it and is no superuser. */
+async function emptyDatabase(): Promise<string> {
+  const name = `t_${randomBytes(6).toString('hex')}`
+  made.push(name)
+  await asked(inject('databaseUrl'), `CREATE ROLE ${name} LOGIN PASSWORD 'app'`)
+  await asked(inject('databaseUrl'), `CREATE DATABASE ${name} OWNER ${name} TEMPLATE template0`)
+  // Its host is a socket, so it is no URL that JavaScript could read.
+  return withDatabase(inject('databaseUrl'), name).replace(/\/\/[^@/]*@/, `//${name}:app@`)
+}
+
+async function asked(url: string, statement: string): Promise<any[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const restore = (file: string, url: string, key = secretKey) =>
+  doCommand('restore', [file], { DATABASE_URL: url, BELFRY_SECRET_KEY: key })
+
+beforeAll(async () => {
+  await plant(server)
+  const options = { pool: server.database.pool, secretKey, now: new Date(), say: () => undefined }
+  await makeBackup({ ...options, file: withKey, withKey: true })
+  await makeBackup({ ...options, file: withoutKey, withKey: false })
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  for (const name of made) {
+    await dropTestDatabase(name)
+    await asked(inject('databaseUrl'), `DROP ROLE ${name}`)
+  }
+})
+
+describe('restoring into DATABASE_URL', () => {
+  test('brings every row, constraint and trigger into an empty database, without the rights of a superuser', async () => {
+    const url = await emptyDatabase()
+    expect(await restore(withoutKey, url)).toMatch(/^Restored the database to the state of .* tables, \d+ rows\.$/)
+    const pool = new pg.Pool({ connectionString: url, max: 1 })
+    const client = await pool.connect()
+    try {
+      const names = (await storedTables(client)).map(({ name }) => name)
+      const count = `SELECT ${names.map((name, i) => `(SELECT count(*) FROM ${name}) AS c${i}`).join(', ')}`
+      expect((await client.query(count)).rows).toEqual((await server.database.pool.query(count)).rows)
+      const disabled = `SELECT tgname FROM pg_trigger WHERE tgenabled <> 'O'`
+      expect((await client.query(disabled)).rows).toEqual((await server.database.pool.query(disabled)).rows)
+    } finally {
+      client.release()
+    }
+    expect(await dumpSchema(pool)).toBe(await dumpSchema(server.database.pool))
+    await pool.end()
+    const again = restore(withoutKey, url)
+    await expect(again).rejects.toThrow('has data of Belfry already (belfry_migrations); nothing was changed')
+  })
+
+  test('encrypts secrets anew for another key, if the file has its own', async () => {
+    const url = await emptyDatabase()
+    await expect(restore(withoutKey, url, newKey)).rejects.toThrow('BELFRY_SECRET_KEY is not the key')
+    expect(await restore(withKey, url, newKey)).toMatch(/\d+ secrets were encrypted anew with BELFRY_SECRET_KEY\.$/)
+    const [{ encrypted_key: sealed }] = await asked(
+      url,
+      'SELECT encrypted_key FROM api_keys WHERE encrypted_key IS NOT NULL LIMIT 1',
+    )
+    expect(() => new Secrets(secretKey).decrypt(sealed)).toThrow()
+    expect(new Secrets(newKey).decrypt(sealed)).not.toBe('')
+  })
+
+  test('changes nothing if it fails', async () => {
+    const url = await emptyDatabase()
+    // The restore fails at its end: this name is taken.
+    await asked(url, 'CREATE TABLE workflows (id text)')
+    await expect(restore(withoutKey, url)).rejects.toThrow(/failed|Nothing was changed/)
+    const left = await asked(
+      url,
+      `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+    )
+    expect(left).toEqual([{ relname: 'workflows' }])
+    expect(await asked(url, `SELECT to_regnamespace('graphile_worker') AS queue`)).toEqual([{ queue: null }])
+  })
+
+  test('doctor tells what it found, and whether the key is the right one', async () => {
+    const url = await emptyDatabase()
+    const ask = (key: string) => doCommand('doctor', [], { DATABASE_URL: url, BELFRY_SECRET_KEY: key })
+    expect(await ask(secretKey)).toMatch(
+      /^ok {2}PostgreSQL .*\nok {2}The database is empty; the first start prepares it$/,
+    )
+    await restore(withoutKey, url)
+    expect(await ask(secretKey)).toContain('ok  The schema is up to date\nok  The secret key decrypts what is stored')
+    expect(await ask(newKey)).toContain('NOT OK  The secret key does not decrypt what is stored')
+    process.exitCode = 0
+  })
+
+  test('a backup of an own database is one of the same kind', async () => {
+    const url = await emptyDatabase()
+    await restore(withoutKey, url)
+    const file = path.join(folder, 'again.backup')
+    expect(await doCommand('backup', [file], { DATABASE_URL: url, BELFRY_SECRET_KEY: secretKey })).toMatch(
+      /tables, \d+ rows/,
+    )
+    expect(await restore(file, await emptyDatabase())).toMatch(/^Restored the database/)
+  })
+})
