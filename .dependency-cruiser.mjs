@@ -66,7 +66,7 @@ export const rooms = {
   'http/organization': ['http/factors', 'http/edge'],
   'http/factors': ['http/edge'],
   'http/webhooks': ['http/edge'],
-  'http/consent': ['http/inbox', 'http/edge'],
+  'http/consent': ['http/inbox', 'http/subscribers', 'http/edge'],
   'http/edge': [],
   'engine/queue': ['engine/retention', 'engine/runs', 'engine/core'],
   'engine/feedback': ['engine/runs', 'engine/consent', 'engine/core'],

@@ -21,8 +21,15 @@ for (const folder of ['inbox', 'types']) rmSync(path.join(out, folder), { recurs
 const script = await rolldown({ input: source('main.ts'), platform: 'browser', plugins: [squeezeStyles] })
 await script.write({ file: path.join(out, 'inbox.js'), format: 'iife', name: 'Belfry', minify })
 
-const demo = await rolldown({ input: source('demo.ts'), platform: 'browser' })
-await demo.write({ file: path.join(out, 'inbox', 'demo.js'), format: 'iife', minify })
+const pages = {
+  'demo.ts': 'inbox/demo.js',
+  'hosted-preferences.ts': 'inbox/hosted-preferences.js',
+  'push-worker.ts': 'push-worker.js',
+}
+for (const [name, file] of Object.entries(pages)) {
+  const page = await rolldown({ input: source(name), platform: 'browser' })
+  await page.write({ file: path.join(out, file), format: 'iife', minify })
+}
 
 const modules = await rolldown({
   input: { client: source('headless.ts'), elements: source('main.ts'), react: source('react.tsx') },

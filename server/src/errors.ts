@@ -1163,6 +1163,21 @@ export const errorTable = {
   },
   unsubscribe_body: { status: 400, message: says('To unsubscribe, post List-Unsubscribe=One-Click') },
   link_unknown: { status: 404, message: says('This link is not one of ours') },
+  link_expired: { status: 410, message: says('This link has expired: use the one in a newer message') },
+  preferences_session: { status: 403, message: says('This token opens preferences only') },
+  web_push_off: { status: 404, message: says('Web push is switched off in this environment') },
+  push_subscription_invalid: {
+    status: 422,
+    message: (p: { reason: string }) => `The push subscription cannot be used: ${p.reason}`,
+  },
+  push_subscription_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `There is no push subscription ${p.id}`,
+  },
+  snooze_invalid: {
+    status: 422,
+    message: (p: { days: number }) => `A pause ends in the future, and within ${p.days} days`,
+  },
   link_base_unreachable: {
     status: 400,
     message: (p: { url: string; reason: string }) => `${p.url} does not lead to this service (${p.reason})`,

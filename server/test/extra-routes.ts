@@ -34,6 +34,7 @@ export async function serveWith(
     changes,
     http,
     publicUrl: 'http://localhost',
+    receivesMail: false,
     brand,
     dedupDays: 30,
     startsAtOnce: false,

@@ -359,7 +359,7 @@ async function expectRequest(asked: Asked | undefined, expected: ExpectedRequest
     expect(asked.headers['content-type']).toBe('application/x-www-form-urlencoded')
     expect([...new URLSearchParams(asked.body)]).toEqual(Array.isArray(form) ? form : Object.entries(form))
   } else if (multipart !== undefined) expect(await partsOf(asked)).toEqual(multipart)
-  else expect(asked.body).toBe(text ?? '')
+  else expect(asked.body).toEqual(text ?? '')
 }
 
 async function partsOf({ bytes, headers }: Asked) {

@@ -111,7 +111,9 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   }
   // A refusal proves nothing: apart from 403s, these need more than an id, and a run is read below.
   expect([...new Set(unread)].filter((each) => !each.endsWith(' 403')).sort()).toEqual([
+    '/l/p/{token} 404',
     '/l/u/{token} 404',
+    '/l/v/{token} 404',
     '/v1/auth/oidc/start 404',
     '/v1/bridge/controls/{workflowId}/{stepId} 404',
     '/v1/bridge/status 400',

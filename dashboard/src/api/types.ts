@@ -1992,6 +1992,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -2086,6 +2088,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
       context?: Record<string, unknown> | undefined
     }
     answer: {
@@ -2099,6 +2103,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
       }
       workflows: Array<{
         enabled: boolean
@@ -4508,6 +4514,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4523,7 +4531,7 @@ export interface Operations {
       }>
     }
   }
-  /** Change the global preferences, or the schedule */
+  /** Change the global preferences, the schedule, or the pause from commercial messages */
   'PATCH /v1/inbox/preferences': {
     body: {
       email?: boolean | undefined
@@ -4585,6 +4593,8 @@ export interface Operations {
           } | undefined
         } | undefined
       } | undefined
+      /** Pauses commercial messages until then, up to 365 days; null ends the pause */
+      snoozedUntil?: string | null | undefined
     }
     answer: {
       data: {
@@ -4598,6 +4608,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4627,6 +4639,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4670,6 +4684,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4709,6 +4725,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4752,6 +4770,8 @@ export interface Operations {
           push?: boolean | undefined
         }
         schedule?: Record<string, unknown> | undefined
+        /** Until then, commercial email, SMS, chat and push messages are left out; absent without a pause */
+        snoozedUntil?: string | undefined
         condition?: Record<string, unknown> | undefined
         /** The identifier of the topic subscription it is for */
         subscriptionId?: string | undefined
@@ -4766,6 +4786,75 @@ export interface Operations {
         } | undefined
       }
     }
+  }
+  /** Retrieve the key that a browser needs to register for push messages */
+  'GET /v1/inbox/push/key': {
+    answer: {
+      data: {
+        publicKey: string
+        integrationIdentifier: string
+      }
+    }
+  }
+  /** Register a browser for push messages */
+  'POST /v1/inbox/push/subscriptions': {
+    body: {
+      endpoint?: unknown | undefined
+      expirationTime?: unknown | undefined
+      keys?: unknown | undefined
+      label?: string | undefined
+    }
+    answer: {
+      data: {
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }
+    }
+  }
+  /** List the browsers that are registered */
+  'GET /v1/inbox/push/subscriptions': {
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser */
+  'DELETE /v1/inbox/push/subscriptions/{id}': {
+    path: {
+      id: string
+    }
+    answer: undefined
+  }
+  /** List the browsers that a subscriber has registered for push messages */
+  'GET /v2/subscribers/{subscriberId}/push-subscriptions': {
+    path: {
+      subscriberId: string
+    }
+    answer: {
+      data: Array<{
+        id: string
+        /** Of the push service; the whole endpoint is a secret */
+        origin: string
+        label: string | null
+        createdAt: string
+      }>
+    }
+  }
+  /** Remove a browser of a subscriber */
+  'DELETE /v2/subscribers/{subscriberId}/push-subscriptions/{pushSubscriptionId}': {
+    path: {
+      subscriberId: string
+      pushSubscriptionId: string
+    }
+    answer: undefined
   }
   /** Retrieve the subscriber's time zone */
   'GET /v1/inbox/subscriber': {
@@ -4978,7 +5067,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
     }
     answer: {
@@ -5099,7 +5188,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       connectionIdentifier?: string | undefined
     }
     answer: {
@@ -5887,6 +5976,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -5984,10 +6075,12 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
-      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic'
+      providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push'
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
       kind?: 'delivery' | undefined
     }
@@ -6064,6 +6157,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6161,6 +6256,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6262,6 +6359,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
@@ -6339,6 +6438,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6440,6 +6541,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6540,6 +6643,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+        bounceAddress?: boolean | undefined
         /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
         onUnknown?: 'retry' | 'hold' | undefined
       }
@@ -6644,6 +6749,8 @@ export interface Operations {
           inboundWebhookSigningKey?: string | undefined
           configurationSetName?: string | undefined
           inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+          /** For SMTP, where the environment receives mail: mail servers report to us what they could not deliver */
+          bounceAddress?: boolean | undefined
           /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
           onUnknown?: 'retry' | 'hold' | undefined
         }
@@ -6681,7 +6788,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6774,7 +6881,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6844,7 +6951,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7326,7 +7433,7 @@ export interface Operations {
       /** Never matches shared connections */
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
@@ -7459,7 +7566,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
+      providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | 'web-push' | undefined
       integrationIdentifier?: string | undefined
       connectionIdentifier?: string | undefined
       /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
@@ -8895,6 +9002,36 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
       }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
+      }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
     }
@@ -8915,6 +9052,36 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl?: string | null | undefined
       } | null | undefined
+      softBounces?: {
+        /** So many soft bounces, on different messages */
+        count?: number | null | undefined
+        /** within so many days, without a delivery between them */
+        days?: number | null | undefined
+        /** hold an address back for so many days */
+        suppressDays?: number | null | undefined
+      } | null | undefined
+      sms?: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords?: boolean | null | undefined
+        /** What a STOP refuses */
+        scope?: 'all' | 'commercial' | null | undefined
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply?: string | null | undefined
+        /** The answer to START; null: the built-in sentence */
+        startReply?: string | null | undefined
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply?: string | null | undefined
+        extraStopWords?: Array<string> | null | undefined
+      } | null | undefined
+      brakes?: {
+        enabled?: boolean | null | undefined
+        bouncePercent?: number | null | undefined
+        complaintPercent?: number | null | undefined
+        /** Not before so many emails of a workflow */
+        minimum?: number | null | undefined
+        /** within so many hours */
+        hours?: number | null | undefined
+      } | null | undefined
       footer?: boolean | null | undefined
     }
     answer: {
@@ -8928,8 +9095,52 @@ export interface Operations {
         /** An https address without a path that leads to this service; null: the public address of the service */
         linkBaseUrl: string | null
       }
+      softBounces: {
+        /** So many soft bounces, on different messages */
+        count: number
+        /** within so many days, without a delivery between them */
+        days: number
+        /** hold an address back for so many days */
+        suppressDays: number
+      }
+      sms: {
+        /** Whether words such as STOP are obeyed; otherwise the provider does that */
+        keywords: boolean
+        /** What a STOP refuses */
+        scope: 'all' | 'commercial'
+        /** The answer to STOP; null: the built-in sentence */
+        stopReply: string | null
+        /** The answer to START; null: the built-in sentence */
+        startReply: string | null
+        /** The answer to HELP; null: the built-in sentence */
+        helpReply: string | null
+        extraStopWords: Array<string>
+      }
+      brakes: {
+        enabled: boolean
+        bouncePercent: number
+        complaintPercent: number
+        /** Not before so many emails of a workflow */
+        minimum: number
+        /** within so many hours */
+        hours: number
+      }
       /** Whether commercial mail without a link to unsubscribe gets a footer with one */
       footer: boolean
+    }
+  }
+  /** Make a link to a subscriber's page of preferences */
+  'POST /v2/subscribers/{subscriberId}/preferences-link': {
+    path: {
+      subscriberId: string
+    }
+    body: {
+      context?: Record<string, unknown> | undefined
+      expiresInDays?: number | undefined
+    }
+    answer: {
+      url: string
+      expiresAt: string
     }
   }
   /** Retrieve the doors of an environment */
@@ -13925,6 +14136,40 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Show the page of preferences */
+  'GET /l/p/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      lang?: string | undefined
+    }
+    answer: undefined
+  }
+  /** Save the page of preferences */
+  'POST /l/p/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: undefined
+  }
+  /** Begin a session that opens preferences only */
+  'POST /l/p/{token}/session': {
+    path: {
+      token: string
+    }
+    answer: {
+      token: string
+    }
+  }
+  /** Show a message in the browser */
+  'GET /l/v/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Verify the address for a provider, before it sends events */

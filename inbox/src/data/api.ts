@@ -26,6 +26,8 @@ export interface InboxOptions {
   defaultSchedule?: Schedule | undefined
   /** The address for sockets, if not `backendUrl`. */
   socketUrl?: string | undefined
+  /** Of the hosted page: opens preferences only, without a session of the inbox. */
+  preferencesToken?: string | undefined
 }
 
 export interface UnreadCount {
@@ -111,6 +113,7 @@ interface CallOptions {
 }
 
 const timeoutMs = 20_000
+export const none: UnreadCount = { total: 0, severity: { high: 0, medium: 0, low: 0, none: 0 } }
 const severities: Severity[] = ['high', 'medium', 'low', 'none']
 
 export class Api {
@@ -144,6 +147,8 @@ export class Api {
   }
 
   async #begin(): Promise<Session> {
+    const { preferencesToken: token } = this.#options
+    if (token !== undefined) return { token, unreadCount: none, maxSnoozeDurationHours: 0, contextKeys: [] }
     const { applicationIdentifier, subscriberHash, context, contextHash, defaultSchedule } = this.#options
     const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions()
     const body = {

@@ -1,6 +1,6 @@
 // The inbox of one subscriber, without any UI: counts, lists, actions and live updates. Changes show at once and roll back
 // if the service refuses them. Those that cannot be reverted are sent once the time to undo them is over.
-import { Api, InboxError, type InboxOptions, type Session, type UnreadCount } from './api.ts'
+import { Api, InboxError, type InboxOptions, none, type Session, type UnreadCount } from './api.ts'
 import { ChatConnection, type ChatOptions } from './chat.ts'
 import { type FollowOptions, TopicFollow } from './follow.ts'
 import { NotificationList } from './list.ts'
@@ -59,7 +59,6 @@ export const undoMs = 5_000
 const offlineAfterMs = 2_000
 const refreshAfterMs = 250
 const longestRetryMs = 30_000
-const none: UnreadCount = { total: 0, severity: { high: 0, medium: 0, low: 0, none: 0 } }
 
 export class InboxClient extends Store<InboxState> {
   readonly api: Api
@@ -150,7 +149,9 @@ export class InboxClient extends Store<InboxState> {
       this.#failures = 0
       this.#setCounts(session.unreadCount)
       this.set({ session, status: 'ready', error: undefined })
-      socket.start()
+      // A token of the hosted page opens no socket.
+      if (this.options.preferencesToken === undefined) socket.start()
+      else this.#setConnection(true)
       for (const list of this.#lists) void list.load()
     } catch (error) {
       if (socket !== this.#socket) return

@@ -140,7 +140,8 @@ export abstract class BelfryElement extends Base implements Ui {
   }
 
   get #isOwn(): boolean {
-    return this.hasAttribute('application-identifier') || this.#options.applicationIdentifier !== undefined
+    const { applicationIdentifier, preferencesToken } = this.#options
+    return this.hasAttribute('application-identifier') || (applicationIdentifier ?? preferencesToken) !== undefined
   }
 
   /** Uses another element's settings if this one has none. */
@@ -158,7 +159,9 @@ export abstract class BelfryElement extends Base implements Ui {
       contextHash: text('context-hash') ?? this.#options.contextHash,
       socketUrl: text('socket-url') ?? this.#options.socketUrl,
       defaultSchedule: this.#options.defaultSchedule,
+      preferencesToken: this.#options.preferencesToken,
     }
+    if (options.preferencesToken !== undefined) return { ...options, applicationIdentifier: '', subscriber: '' }
     const { applicationIdentifier, subscriber } = options
     return applicationIdentifier && subscriber ? { ...options, applicationIdentifier, subscriber } : undefined
   }

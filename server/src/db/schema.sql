@@ -305,6 +305,7 @@ CREATE TABLE environments (
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT environments_identifier_key UNIQUE (identifier)
 );
+CREATE INDEX environments_mail_domain ON public.environments USING btree (lower((dns ->> 'inboundParseDomain'::text)));
 CREATE UNIQUE INDEX environments_name ON public.environments USING btree (organization_id, lower(name));
 CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((NOT (old.clock_now IS DISTINCT FROM new.clock_now)) AND (NOT (old.clock_target IS DISTINCT FROM new.clock_target)))) EXECUTE FUNCTION count_environment_change('id');
 
@@ -421,6 +422,15 @@ CREATE TABLE inbound_mails (
 );
 CREATE INDEX inbound_mails_age ON public.inbound_mails USING btree (created_at);
 CREATE INDEX inbound_mails_due ON public.inbound_mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TABLE inbound_texts (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT inbound_texts_pkey PRIMARY KEY (environment_id, integration_id, external_id)
+);
+CREATE INDEX inbound_texts_time ON public.inbound_texts USING btree (received_at);
 
 CREATE TABLE inbox_connections (
   environment_id text COLLATE "C" NOT NULL,
@@ -892,6 +902,23 @@ CREATE TABLE publish_requests (
 CREATE INDEX publish_requests_environment ON public.publish_requests USING btree (environment_id, id DESC);
 CREATE INDEX publish_requests_source ON public.publish_requests USING btree (source_id);
 
+CREATE TABLE push_subscriptions (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  endpoint_hash bytea NOT NULL,
+  sealed text NOT NULL,
+  origin text NOT NULL,
+  page text,
+  label text,
+  created_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT push_subscriptions_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX push_subscriptions_endpoint ON public.push_subscriptions USING btree (environment_id, endpoint_hash);
+CREATE INDEX push_subscriptions_subscriber ON public.push_subscriptions USING btree (environment_id, subscriber_row_id, used_at);
+
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
   category text COLLATE "C" NOT NULL,
@@ -998,6 +1025,16 @@ CREATE TABLE signing_secrets (
 CREATE INDEX signing_secrets_environment ON public.signing_secrets USING btree (environment_id);
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.signing_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE soft_bounces (
+  environment_id text COLLATE "C" NOT NULL,
+  address_hash bytea NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  happened_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT soft_bounces_pkey PRIMARY KEY (environment_id, address_hash, channel, message_id)
+);
+CREATE INDEX soft_bounces_time ON public.soft_bounces USING btree (happened_at);
+
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,
@@ -1031,6 +1068,7 @@ CREATE TABLE subscribers (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   inbox_generation integer DEFAULT 0 NOT NULL,
+  snoozed_until timestamp(3) with time zone,
   CONSTRAINT subscribers_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT subscribers_environment_id_subscriber_id_key UNIQUE (environment_id, subscriber_id)
 );
@@ -1084,6 +1122,16 @@ CREATE TABLE tenants (
   CONSTRAINT tenants_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
 CREATE INDEX tenants_created ON public.tenants USING btree (environment_id, created_at, id);
+
+CREATE TABLE text_answers (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  address_hash bytea NOT NULL,
+  keyword text COLLATE "C" NOT NULL,
+  answered_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT text_answers_pkey PRIMARY KEY (environment_id, integration_id, address_hash, keyword)
+);
+CREATE INDEX text_answers_time ON public.text_answers USING btree (answered_at);
 
 CREATE TABLE throttles (
   environment_id text COLLATE "C" NOT NULL,

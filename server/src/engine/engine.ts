@@ -6,7 +6,7 @@ import type { Secrets } from '../db/core/secrets.ts'
 import { EarlyStatistics } from '../db/core/statistics.ts'
 import type { WorkflowStep } from '../db/queries/workflows.ts'
 import { Delivery } from '../providers/delivery.ts'
-import type { DeliveryEvent } from '../providers/events.ts'
+import type { DeliveryEvent, InboundText } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker } from '../steps/delivery/circuit-breaker.ts'
 import type { Tracing } from '../tracing.ts'
@@ -20,8 +20,10 @@ import { Memory } from './core/memory.ts'
 import type { Meter } from './core/meter.ts'
 import { patientDb } from './core/patience.ts'
 import { portsOver } from './core/step-ports.ts'
+import { type MailReport, MailReports } from './feedback/mail-reports.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './feedback/replies.ts'
 import { type Reporter, takeReports } from './feedback/reports.ts'
+import { type TextAnswer, type TextReceiver, takeTexts } from './feedback/texts.ts'
 import { Webhooks } from './feedback/webhooks.ts'
 import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
@@ -59,6 +61,7 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   storeContent: boolean
   /** For links in messages. */
   publicUrl: string
+  receivesMail: boolean
   mailName?: string | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
@@ -79,6 +82,7 @@ export class Engine {
   readonly #delivery: Delivery
   readonly #webhooks: Webhooks
   readonly #replies: Replies
+  readonly #mailReports: MailReports
   readonly #erasing: Pick<Surroundings, 'db' | 'clock' | 'log' | 'secrets'>
   readonly #circuits: CircuitBreaker
 
@@ -103,6 +107,7 @@ export class Engine {
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
+    this.#mailReports = new MailReports({ ...this.#parts, db, secrets })
     this.#posted = new PostedEvents(this.#parts)
     this.#triggers = new Triggers({ ...this.#parts, startsAtOnce })
     this.#circuits = new CircuitBreaker({
@@ -124,6 +129,7 @@ export class Engine {
         brand: brand.word,
         storesContent: storeContent,
         publicUrl: surroundings.publicUrl,
+        receivesMail: surroundings.receivesMail,
       },
     })
     const { sessions } = surroundings
@@ -175,6 +181,11 @@ export class Engine {
     return takeReports(this.#parts, reporter, events)
   }
 
+  /** Records text messages that people sent. @returns what to answer */
+  takeTexts(receiver: TextReceiver, texts: InboundText[]): Promise<TextAnswer[]> {
+    return takeTexts(this.#parts, receiver, texts)
+  }
+
   /**
    * Hides a subscriber at once and queues the rest of the erasure. @returns its id; undefined if there is no such subscriber
    */
@@ -185,6 +196,20 @@ export class Engine {
   /** Whether a workflow expects replies at this address. */
   awaitsReply(address: string): Promise<boolean> {
     return this.#replies.isKnown(address)
+  }
+
+  /** Whether it is an address for mail that comes back: to unsubscribe, bounces, complaints. */
+  isReportAddress(address: string): boolean {
+    return this.#mailReports.isPlace(address)
+  }
+
+  awaitsReport(address: string): Promise<boolean> {
+    return this.#mailReports.isKnown(address)
+  }
+
+  /** Resolves once what the mail says is committed. */
+  takeMailReport(address: string, report: MailReport): Promise<'taken' | 'unknown'> {
+    return this.#mailReports.take(address, report)
   }
 
   /** Accepts mail sent to this address. Resolves once it is committed. */

@@ -6,6 +6,7 @@ import { messages } from './activity/messages.ts'
 import { notifications } from './activity/notifications.ts'
 import { triggerReport } from './activity/trigger-report.ts'
 import { links } from './consent/links.ts'
+import { preferencesLink } from './consent/preferences.ts'
 import { consentSettings } from './consent/settings.ts'
 import { suppressions } from './consent/suppressions.ts'
 import { layouts } from './content/layouts.ts'
@@ -20,6 +21,7 @@ import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
 import { inboxPreferences } from './inbox/preferences.ts'
+import { inboxPush, pushSubscriptions } from './inbox/push.ts'
 import { inboxSession } from './inbox/session.ts'
 import { inboxSubscriber } from './inbox/subscriber.ts'
 import { subscriberMessages } from './inbox/subscriber-messages.ts'
@@ -105,6 +107,8 @@ export const resources: Resource[] = [
   inboxSession,
   inboxNotifications,
   inboxPreferences,
+  inboxPush,
+  pushSubscriptions,
   inboxSubscriber,
   inboxSubscriptions,
   inboxChannels,
@@ -134,6 +138,7 @@ export const resources: Resource[] = [
   environmentRetention,
   guards,
   consentSettings,
+  preferencesLink,
   environmentDoors,
   environmentProtection,
   apiKeys,

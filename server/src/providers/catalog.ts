@@ -88,6 +88,9 @@ export const providers: readonly Provider[] = [
 /** Offered only if the operator turns them on: public clients fail on ids outside their closed set. */
 export const extras: readonly Provider[] = extraProviders.map(entry('delivery'))
 
+/** Of those, offered everywhere. */
+export const alwaysOffered: readonly string[] = ['web-push']
+
 const byId = new Map([...providers, ...extras].map((provider) => [provider.id, provider]))
 
 /** By its stored id. */

@@ -5,7 +5,14 @@ import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
-import { type AutoConfigured, carriesKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
+import {
+  type AutoConfigured,
+  carriesKey,
+  type DeliveryEvent,
+  type InboundRequest,
+  type InboundText,
+  notConfigurable,
+} from './events.ts'
 import { type HttpAnswer, type HttpClient, jsonIn } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask, shownAddress } from './masking.ts'
@@ -70,6 +77,12 @@ const atOnce: Start = (request) => request()
 interface ChallengedIntegration {
   identifier: string
   credentials: Credentials
+}
+
+/** What a request to our inbound webhook says. */
+interface Inbound {
+  events: DeliveryEvent[]
+  texts: InboundText[]
 }
 
 export class Delivery {
@@ -156,7 +169,12 @@ export class Delivery {
     integration: Integration,
     request: InboundRequest,
   ): Promise<DeliveryEvent[] | undefined> {
-    if (!provider.events) return []
+    return (await this.inbound(provider, integration, request))?.events
+  }
+
+  /** The same with the texts that people sent. */
+  async inbound(provider: Provider, integration: Integration, request: InboundRequest): Promise<Inbound | undefined> {
+    if (!provider.events) return { events: [], texts: [] }
     const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
     try {
       const tools = this.#tools(provider, integration, use)
@@ -166,7 +184,9 @@ export class Delivery {
       const isGenuine = provider.events.verify
         ? await provider.events.verify(request, keys, tools)
         : signingKey === undefined || carriesKey(request, signingKey)
-      return isGenuine ? await provider.events.read(request, tools) : undefined
+      if (!isGenuine) return undefined
+      const events = await provider.events.read(request, tools)
+      return { events, texts: provider.events.texts?.(request) ?? [] }
     } finally {
       use.end()
     }

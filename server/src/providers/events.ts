@@ -41,6 +41,29 @@ export interface DeliveryEvent {
   raw: unknown
 }
 
+/** A text message that somebody sent to one of our numbers. */
+export interface InboundText {
+  /** The vendor's id. */
+  id: string
+  from: string
+  to: string
+  text: string
+  /** The vendor has answered a word such as STOP itself. */
+  isAnswered?: true
+}
+
+/** Empty unless all of it is there. */
+export const textOf = (given: { [name in 'id' | 'from' | 'to' | 'text']: string | undefined }): InboundText[] => {
+  const { id, from, to, text } = given
+  return id === undefined || from === undefined || to === undefined || text === undefined
+    ? []
+    : [{ id, from, to, text }]
+}
+
+/** Some vendors leave out the plus sign of a number. */
+export const withPlus = (number: string | undefined): string | undefined =>
+  number !== undefined && /^[1-9]\d{6,14}$/.test(number) ? `+${number}` : number
+
 export interface AutoConfigured {
   success: boolean
   message: string

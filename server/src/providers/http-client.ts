@@ -84,6 +84,12 @@ export class HttpClient {
     return this.#development
   }
 
+  /** Whether it may call this machine, where addresses need no encryption. */
+  get mayCallHere(): boolean {
+    const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
+    return allowPrivateAddresses || isAllowed('127.0.0.1')
+  }
+
   #forDevelopment(): HttpClient {
     const { allowLoopbackInDevelopment: _, isAllowed = isPublicAddress, ...options } = this.#options
     return new HttpClient({ ...options, isAllowed: (address) => isAllowed(address) || isLoopback(address) })

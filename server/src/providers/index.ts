@@ -42,6 +42,7 @@ import { pushWebhook } from './push/push-webhook.ts'
 import { pusherBeams } from './push/pusher-beams.ts'
 import { pushpad } from './push/pushpad.ts'
 import { svcPush } from './push/svc-push.ts'
+import { webPushProvider } from './push/web-push.ts'
 import { africasTalking } from './sms/africas-talking.ts'
 import { afroMessage } from './sms/afro-message.ts'
 import { azureSms } from './sms/azure-sms.ts'
@@ -167,8 +168,8 @@ export const deliveryProviders: readonly Provider[] = [
   zulip,
 ]
 
-/** Outside the closed set of ids that public clients know: offered only if the operator turns them on. */
-export const extraProviders: readonly Provider[] = [telegram]
+/** Outside the closed set of ids that public clients know: offered only if the operator turns them on; web push always. */
+export const extraProviders: readonly Provider[] = [telegram, webPushProvider]
 
 const byId = new Map([...deliveryProviders, ...extraProviders].map((provider) => [provider.id, provider]))
 

@@ -2,7 +2,7 @@
 // returns. A provider is one file in its channel's folder and one line in index.ts.
 import { createHash } from 'node:crypto'
 import type { DeliveryError, DeliveryErrorCode } from './delivery-error.ts'
-import type { AutoConfigured, DeliveryEvent, InboundRequest } from './events.ts'
+import type { AutoConfigured, DeliveryEvent, InboundRequest, InboundText } from './events.ts'
 import type { HttpAnswer, HttpClient, HttpMethod } from './http-client.ts'
 import type { Data, Extended, Naming } from './provider-data.ts'
 
@@ -45,6 +45,8 @@ export interface EmailMessage extends Outgoing {
   html: string
   text?: string
   headers: Record<string, string>
+  /** Where mail servers report what they could not deliver, if not to the sender. */
+  bounceAddress?: string
   attachments: Attachment[]
   ipPoolName?: string
   details: { transactionId: string; workflowId: string; subscriberId: string }
@@ -60,6 +62,16 @@ export interface SmsMessage extends Outgoing {
   content: string
 }
 
+export interface PushSubscription {
+  endpoint: string
+  p256dh: string
+  auth: string
+  /** The origin of the page that registered. */
+  page: string | null
+  /** Whom a push service can write to: mailto: or https. */
+  contact: string
+}
+
 export interface PushMessage extends Outgoing {
   channel: 'push'
   /** One token, player or user. */
@@ -70,6 +82,9 @@ export interface PushMessage extends Outgoing {
   /** `overrides.push` and those under the provider's id, in the vocabulary all push providers share. */
   overrides: Data
   subscriber: Data
+  severity?: string
+  /** A browser that was registered, instead of a token; `target` is its id. */
+  subscription?: PushSubscription | undefined
   step: { digest: boolean; events: unknown[]; total_count: number }
 }
 
@@ -283,6 +298,10 @@ interface Definition<F extends Fields, M extends Message> {
     /** Whether the vendor sent the request. Without `verify`, the signing key in the request decides; without a key, any request is accepted. */
     verify?(request: InboundRequest, keys: SigningKeys<ValuesOf<F>>, tools: Tools): MaybePromise<boolean>
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
+    /** Texts that people sent, for channels where they can. */
+    texts?(request: InboundRequest): InboundText[]
+    /** How the vendor is answered to a text, if it sends what we say; undefined: there is nothing to say. */
+    answerText?(text: string | undefined): { type: string; body: string }
     /** Response headers for a vendor that validates the webhook before it sends events. */
     greet?(request: InboundRequest): Record<string, string> | undefined
     /**

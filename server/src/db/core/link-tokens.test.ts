@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hashOfAddress } from './addresses.ts'
-import { type Link, type LinkPurpose, makeLink, readLink } from './link-tokens.ts'
+import { type Link, makeLink, makeMailToken, readLink, readMailToken } from './link-tokens.ts'
 import { Secrets } from './secrets.ts'
 
 const [key, older] = ['a1'.repeat(32), 'b2'.repeat(32)]
@@ -15,6 +15,8 @@ const link: Link = {
   channel: 'sms',
   hasContexts: true,
   addressHash: hashOfAddress('+14155550123'),
+  expiresAt: null,
+  contextIds: [],
 }
 
 test('a token says what it was made for, and is short', () => {
@@ -39,7 +41,29 @@ test('any change of a token, and another purpose, make it none', () => {
     changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
     expect(readLink(secrets, 'u', changed.toString('base64url'))).toBeUndefined()
   }
-  expect(readLink(secrets, 'p' as LinkPurpose, token)).toBeUndefined()
+  expect(readLink(secrets, 'p', token)).toBeUndefined()
   for (const text of ['', 'x', token.slice(1), `${token}AA`, `${token}=`, 'x'.repeat(221)])
     expect(readLink(secrets, 'u', text)).toBeUndefined()
+})
+
+test('the token of a page says when it expires, and its contexts', () => {
+  const contextIds = Array.from({ length: 5 }, (_, index) => `6630a1b2c3d4e5f60102030${index}`)
+  const page: Link = { ...link, purpose: 'p', category: null, expiresAt: new Date('2027-01-02T03:04:05Z'), contextIds }
+  const token = makeLink(secrets, page)
+  expect(token).toMatch(/^[\w-]{1,220}$/)
+  expect(readLink(secrets, 'p', token)).toEqual(page)
+  expect(readLink(secrets, 'v', token)).toBeUndefined()
+})
+
+test('the token of a mail fits before the @ of an address, in any case, and has one purpose', () => {
+  const { environmentId, messageId } = link
+  const token = makeMailToken(secrets, 'unsubscribe', { environmentId, messageId })
+  expect(token).toMatch(/^[a-z2-7]{50}$/)
+  expect(readMailToken(secrets, 'unsubscribe', token.toUpperCase())).toEqual({ environmentId, messageId })
+  expect(readMailToken(secrets, 'bounce', token)).toBeUndefined()
+  for (let at = 0; at < token.length; at += 1) {
+    const other = token[at] === 'a' ? 'b' : 'a'
+    const changed = token.slice(0, at) + other + token.slice(at + 1)
+    expect(readMailToken(secrets, 'unsubscribe', changed)).toBeUndefined()
+  }
 })

@@ -2,8 +2,12 @@
 import { type AddressChannel, addressChannels } from './addresses.ts'
 import type { Secrets } from './secrets.ts'
 
-/** `u` unsubscribes. A token of one purpose is none of another. */
-export type LinkPurpose = 'u'
+/** `u` unsubscribes, `p` opens preferences, `v` shows the message. A token of one purpose is none of another. */
+export type LinkPurpose = 'u' | 'p' | 'v'
+
+/** Stands in for a message, a workflow or an address where a link is about none. */
+export const noId = '0'.repeat(24)
+export const noAddress: Buffer = Buffer.alloc(32)
 
 export interface Link {
   purpose: LinkPurpose
@@ -19,13 +23,18 @@ export interface Link {
   /** Whether the message had contexts; which ones, its row says. */
   hasContexts: boolean
   addressHash: Buffer
+  /** When a page that shows something personal closes; null: never. */
+  expiresAt: Date | null
+  /** The contexts of a page that no message led to. */
+  contextIds: string[]
 }
 
 const salt = 'link'
 const idBytes = 12
 const hashBytes = 32
 const headBytes = 1 + 4 * idBytes + 2 + hashBytes
-/** A category has at most 64 characters, so a token at most 218. */
+const timeBytes = 4
+/** A category has at most 64 characters, and there are at most five contexts, so a token has at most 218. */
 const longestToken = 220
 
 export function makeLink(secrets: Pick<Secrets, 'signBriefly'>, link: Link): string {
@@ -35,12 +44,27 @@ export function makeLink(secrets: Pick<Secrets, 'signBriefly'>, link: Link): str
     ...ids.map((id) => Buffer.from(id, 'hex')),
     Buffer.of(addressChannels.indexOf(link.channel), link.hasContexts ? 1 : 0),
     link.addressHash,
-    Buffer.from(link.category ?? ''),
+    tailOf(link),
   ])
   return Buffer.concat([head, secrets.signBriefly(head, salt)]).toString('base64url')
 }
 
-/** Undefined unless we made it for this purpose. */
+/** What is unsubscribed; of a page, when it closes and its contexts. */
+function tailOf({ purpose, category, expiresAt, contextIds }: Link): Buffer {
+  if (purpose === 'u') return Buffer.from(category ?? '')
+  const time = Buffer.alloc(timeBytes)
+  time.writeUInt32BE(Math.floor((expiresAt?.getTime() ?? 0) / 1000))
+  return Buffer.concat([time, ...contextIds.map((id) => Buffer.from(id, 'hex'))])
+}
+
+function readTail(purpose: LinkPurpose, tail: Buffer): Pick<Link, 'category' | 'expiresAt' | 'contextIds'> {
+  if (purpose === 'u') return { category: tail.toString('utf8') || null, expiresAt: null, contextIds: [] }
+  const contextIds: string[] = []
+  for (let at = timeBytes; at < tail.length; at += idBytes) contextIds.push(tail.toString('hex', at, at + idBytes))
+  return { category: null, expiresAt: new Date(tail.readUInt32BE(0) * 1000), contextIds }
+}
+
+/** Undefined unless we made it for this purpose; it may have expired. */
 export function readLink(
   secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
   purpose: LinkPurpose,
@@ -65,6 +89,53 @@ export function readLink(
     channel,
     hasContexts: head.readUInt8(2 + 4 * idBytes) === 1,
     addressHash: Buffer.from(head.subarray(headBytes - hashBytes, headBytes)),
-    category: head.toString('utf8', headBytes) || null,
+    ...readTail(purpose, head.subarray(headBytes)),
   }
+}
+
+/** What a mail that comes back is recognized by. */
+export interface MailReference {
+  environmentId: string
+  messageId: string
+}
+
+/** `unsubscribe` and `bounce` are addresses of ours, `id` is a header. */
+export type MailPurpose = 'unsubscribe' | 'bounce' | 'id'
+
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
+/** With two ids it makes 50 characters, which fit before the @ of an address behind `unsubscribe+`. */
+const mailSignatureBytes = 7
+
+/** In base32, because case is lost in addresses. */
+export function makeMailToken(
+  secrets: Pick<Secrets, 'signBriefly'>,
+  purpose: MailPurpose,
+  { environmentId, messageId }: MailReference,
+): string {
+  const head = Buffer.from(environmentId + messageId, 'hex')
+  const signature = secrets.signBriefly(head, `mail ${purpose}`).subarray(0, mailSignatureBytes)
+  let text = ''
+  let [bits, held] = [0, 0]
+  for (const byte of Buffer.concat([head, signature])) {
+    bits = ((bits & 31) << 8) | byte
+    for (held += 8; held >= 5; held -= 5) text += base32[(bits >> (held - 5)) & 31]
+  }
+  return text + base32[(bits << (5 - held)) & 31]
+}
+
+/** Undefined unless we made it for this purpose. */
+export function readMailToken(
+  secrets: Pick<Secrets, 'verifyBriefly'>,
+  purpose: MailPurpose,
+  token: string,
+): MailReference | undefined {
+  const text = token.toLowerCase()
+  if (!/^[a-z2-7]{50}$/.test(text)) return undefined
+  const bits = [...text].map((letter) => base32.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  if (!bits.endsWith('00')) return undefined
+  const bytes = Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)))
+  const head = bytes.subarray(0, 2 * idBytes)
+  const signature = bytes.subarray(2 * idBytes)
+  if (!secrets.verifyBriefly(head, signature, `mail ${purpose}`, mailSignatureBytes)) return undefined
+  return { environmentId: head.toString('hex', 0, idBytes), messageId: head.toString('hex', idBytes) }
 }

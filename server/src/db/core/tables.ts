@@ -63,6 +63,16 @@ export interface ConsentChoices {
     linkBaseUrl?: string | null
   }
   footer?: boolean
+  softBounces?: { count?: number; days?: number; suppressDays?: number }
+  sms?: {
+    keywords?: boolean
+    scope?: 'all' | 'commercial'
+    stopReply?: string | null
+    startReply?: string | null
+    helpReply?: string | null
+    extraStopWords?: string[]
+  }
+  brakes?: { enabled?: boolean; bouncePercent?: number; complaintPercent?: number; minimum?: number; hours?: number }
 }
 
 /** How much an environment sends to one person, and what it does while their schedule is closed. */
@@ -298,6 +308,8 @@ export interface SubscriberTable extends Row {
   is_online: Defaulted<boolean>
   last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   inbox_generation: Defaulted<number>
+  /** Until then, nothing commercial reaches them but in the inbox. */
+  snoozed_until: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 /** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
@@ -1013,6 +1025,50 @@ export interface WorkflowPresenceTable {
   expires_at: Date
 }
 
+/** A browser that a subscriber has registered. */
+export interface PushSubscriptionTable {
+  environment_id: string
+  id: string
+  subscriber_row_id: string
+  subscriber_id: string
+  endpoint_hash: Buffer
+  /** Endpoint and keys, encrypted. */
+  sealed: string
+  /** Of the push service. */
+  origin: string
+  /** The origin of the page that registered. */
+  page: string | null
+  label: string | null
+  created_at: Date
+  used_at: Date
+}
+
+export interface SoftBounceTable {
+  environment_id: string
+  address_hash: Buffer
+  channel: string
+  message_id: string
+  happened_at: Date
+}
+
+/** Texts that arrived, so that each counts once. */
+export interface InboundTextTable {
+  environment_id: string
+  integration_id: string
+  /** The provider's id. */
+  external_id: string
+  received_at: Date
+}
+
+/** When a number was last answered to a word such as STOP. */
+export interface TextAnswerTable {
+  environment_id: string
+  integration_id: string
+  address_hash: Buffer
+  keyword: string
+  answered_at: Date
+}
+
 export interface SignInAttemptTable {
   key: string
   attempts: number
@@ -1105,6 +1161,10 @@ export interface Tables {
   workflow_overrides: WorkflowOverrideTable
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
+  soft_bounces: SoftBounceTable
+  push_subscriptions: PushSubscriptionTable
+  inbound_texts: InboundTextTable
+  text_answers: TextAnswerTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable

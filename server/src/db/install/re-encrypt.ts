@@ -22,6 +22,7 @@ export const encryptedColumns = [
   ['idempotency_keys', 'body', 'text'],
   ['integrations', 'credentials', 'jsonb'],
   ['integrations', 'configurations', 'jsonb'],
+  ['push_subscriptions', 'sealed', 'text'],
   ['signing_secrets', 'secret', 'text'],
   ['subscribers', 'channels', 'jsonb'],
   ['webhook_endpoints', 'previous_secret', 'text'],

@@ -6,6 +6,7 @@ import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
 import { hasPrimary } from '../core/integration-facts.ts'
 import type { Secrets } from '../core/secrets.ts'
 import type { EnvironmentTable } from '../core/tables.ts'
+import { newVapidKeys } from '../core/vapid.ts'
 import { insertCompatibleKey } from './api-keys.ts'
 import { insertLayout } from './layouts.ts'
 import { makeSignInLink } from './sign-in-links.ts'
@@ -40,6 +41,22 @@ const sandbox = [
   { provider_id: 'svc-slack', channel: 'chat', name: 'Belfry Slack', identifier: 'chat-sandbox' },
 ]
 
+/** Reaches browsers without any account, so Development starts with it; where the clock is held, nothing leaves. */
+const webPush = { provider_id: 'web-push', channel: 'push', name: 'Web Push', identifier: 'web-push' }
+
+function builtIn({ type, clock_seed }: Pick<EnvironmentInput, 'type' | 'clock_seed'>, secrets: Secrets) {
+  // Where customers are, nobody opens an inbox without a hash from the backend.
+  const own = { ...inbox, credentials: JSON.stringify(type === 'prod' ? { hmac: true } : {}) }
+  if (type !== 'dev') return [own]
+  const { publicKey, privateKey } = newVapidKeys()
+  const keys = JSON.stringify({ applicationId: publicKey, secretKey: secrets.encrypt(privateKey) })
+  return [
+    own,
+    ...sandbox.map((each) => ({ ...each, credentials: '{}' })),
+    ...(clock_seed === undefined ? [{ ...webPush, credentials: keys }] : []),
+  ]
+}
+
 /** The only group, with every workflow of the environment. */
 export const generalGroup = 'General'
 
@@ -60,10 +77,8 @@ export async function createEnvironment(
   await tx
     .insertInto('integrations')
     .values(
-      [inbox, ...(fields.type === 'dev' ? sandbox : [])].map((integration) => ({
+      builtIn(fields, secrets).map((integration) => ({
         ...integration,
-        // Where customers are, nobody opens an inbox without a hash from the backend.
-        credentials: JSON.stringify(integration === inbox && fields.type === 'prod' ? { hmac: true } : {}),
         identifier: `${integration.identifier}-${randomUrlSafe(8)}`,
         environment_id: id,
         id: newId(now),

@@ -37,6 +37,7 @@ export const ownRows = {
       WHERE s.environment_id = ${environmentId} AND s.subscriber_row_id = ANY (${rowIds}::text[]))`,
   topic_subscriptions: byRow,
   subscriber_preferences: byRow,
+  push_subscriptions: byRow,
   channel_endpoints: byId,
   bot_links: byId,
   channel_connections: byId,

@@ -29,6 +29,8 @@ export type PreferenceWorkflow = Pick<
   | 'preferences'
   | 'user_preferences'
   | 'updated_at'
+  | 'message_class'
+  | 'consent_category'
 > & { step_types: string[] }
 
 /** As many as BELFRY_MAX_WORKFLOWS can allow. */
@@ -37,6 +39,7 @@ const mostListed = 1_000
 // Steps are long, so only their types are read.
 const workflowColumns = sql`
   w.id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data, w.preferences, w.user_preferences, w.updated_at,
+  w.message_class, w.consent_category,
   CASE WHEN w.steps @> '[{"type": "branch"}]' THEN ARRAY(SELECT DISTINCT a.step ->> 'type' FROM all_steps(w.steps) a)
     ELSE ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) END AS step_types`
 
@@ -94,6 +97,36 @@ export async function readPreferences(
     global: rows.find((row) => row.workflow_id === null),
     byWorkflow: new Map(rows.flatMap((row) => (row.workflow_id === null ? [] : [[row.workflow_id, row]]))),
   }
+}
+
+/** When the subscriber's pause from commercial messages ends, if there is one. */
+export async function findSnooze(
+  db: Db | Tx,
+  { environmentId, subscriberRowId }: Pick<PreferenceOwner, 'environmentId' | 'subscriberRowId'>,
+  now: Date,
+): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('subscribers')
+    .select('snoozed_until')
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', subscriberRowId)
+    .where('snoozed_until', '>', now)
+    .executeTakeFirst()
+  return row?.snoozed_until ?? undefined
+}
+
+/** For the subscriber in all contexts. The caller has locked it. */
+export async function saveSnooze(
+  tx: Tx,
+  { environmentId, subscriberRowId }: Pick<PreferenceOwner, 'environmentId' | 'subscriberRowId'>,
+  until: Date | null,
+): Promise<void> {
+  await tx
+    .updateTable('subscribers')
+    .set({ snoozed_until: until })
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', subscriberRowId)
+    .execute()
 }
 
 /** The preferences that decide over one workflow's messages to one subscriber. */

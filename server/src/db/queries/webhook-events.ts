@@ -30,6 +30,7 @@ export const eventTypes = [
   'suppression.created',
   'suppression.removed',
   'run.goal-met',
+  'sms.received',
   'publish.requested',
   'publish.approved',
   'publish.declined',

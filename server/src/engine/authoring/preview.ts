@@ -13,6 +13,7 @@ import { renderValues } from '../../render/values.ts'
 import { usedPaths, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ControlValues, type StepKind, type StepType, withoutNulls } from '../../steps/contract/kind.ts'
 import { mapSteps, placeOf } from '../../steps/contract/tree.ts'
+import { linkNames } from '../../steps/delivery/consent-links.ts'
 import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -108,7 +109,7 @@ export const situationFor = (
   linkBase: string,
 ): Situation => {
   const own = stepKinds[step.type as StepType]?.ownVariables?.of(data.steps)
-  const links = { unsubscribe_url: `${linkBase}/l/preview` }
+  const links = Object.fromEntries(Object.keys(linkNames).map((name) => [name, `${linkBase}/l/preview`]))
   return situation({ ...data, ...own, ...links, workflow: workflowVariables(workflow) }, now)
 }
 

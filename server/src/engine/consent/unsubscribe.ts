@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
-import type { Link } from '../../db/core/link-tokens.ts'
+import { type Link, noAddress } from '../../db/core/link-tokens.ts'
 import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
@@ -26,18 +26,19 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, now: 
       const scope = scopeOf(link, known)
       if (!scope) return
       const { subscriber, address } = known
-      await addSuppressions(
-        tx,
-        link.environmentId,
-        [
-          {
-            ...{ channel: link.channel, address, addressHash: link.addressHash, reason: 'unsubscribe', source },
-            ...{ scope: scope.type, scopeId: scope.id, messageId: link.messageId },
-            subscriberId: subscriber?.subscriber_id ?? null,
-          },
-        ],
-        now,
-      )
+      if (hasAddress(link))
+        await addSuppressions(
+          tx,
+          link.environmentId,
+          [
+            {
+              ...{ channel: link.channel, address, addressHash: link.addressHash, reason: 'unsubscribe', source },
+              ...{ scope: scope.type, scopeId: scope.id, messageId: link.messageId },
+              subscriberId: subscriber?.subscriber_id ?? null,
+            },
+          ],
+          now,
+        )
       await choose(tx, link, known, { isOn: false, now })
     }),
   )
@@ -61,12 +62,15 @@ export function resubscribe(db: Db, link: Link, now: Date): Promise<void> {
         .where('scope_id', '=', scope.id)
         .execute()
       const ids = rows.map(({ id }) => id)
-      if (ids.length === 0) return
-      await removeSuppressions(tx, link.environmentId, ids, now)
+      if (ids.length === 0 && hasAddress(link)) return
+      if (ids.length > 0) await removeSuppressions(tx, link.environmentId, ids, now)
       await choose(tx, link, known, { isOn: true, now })
     }),
   )
 }
+
+/** The text of a chat or push message is one for all: its link speaks for the subscriber alone. */
+const hasAddress = ({ addressHash }: Link) => !addressHash.equals(noAddress)
 
 function scopeOf({ category }: Link, { workflow }: Known): { type: 'category' | 'workflow'; id: string } | undefined {
   if (category !== null) return { type: 'category', id: category }
@@ -94,7 +98,7 @@ async function lookUp(tx: Tx, link: Link): Promise<Known> {
   }
   const own = addressOf(subscriber)
   return {
-    subscriber: own === undefined ? undefined : subscriber,
+    subscriber: own === undefined && hasAddress(link) ? undefined : subscriber,
     address: own ?? addressOf(message) ?? null,
     workflow: (await identifierOf(tx, link)) ?? message?.workflow,
     contextKeys: link.hasContexts ? message?.context_keys : [],

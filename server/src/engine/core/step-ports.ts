@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { countInbox } from '../../db/queries/messages.ts'
+import { deletePushSubscription, listPushSubscriptions } from '../../db/queries/push-subscriptions.ts'
 import { addToSandbox, takeFault } from '../../db/queries/sandbox.ts'
 import { removeDeviceToken } from '../../db/queries/subscriber-channels.ts'
 import type { ChatOwner, SandboxStore, StepPorts } from '../../steps/contract/call-tools.ts'
@@ -12,6 +13,9 @@ export const mostEndpoints = 1_000
 export const portsOver = (db: Db): StepPorts => ({
   findChats: (owner) => findChats(db, owner),
   forgetDevice: (of, token, now) => removeDeviceToken(db, of, token, now),
+  findBrowsers: ({ environmentId, subscriberRowId }) => listPushSubscriptions(db, environmentId, subscriberRowId),
+  forgetBrowser: ({ environmentId, subscriberRowId }, id) =>
+    deletePushSubscription(db, environmentId, { subscriberRowId, id }),
   async countInbox(inbox, filter, most) {
     const [count = 0] = await countInbox(db, inbox, [filter], most)
     return count

@@ -6,10 +6,17 @@ import { retryConflicts } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { type ConsentSettings, usualConsent } from '../../db/queries/consent.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
-import { addSuppressions, type NewSuppression, ofAddress } from '../../db/queries/suppressions.ts'
+import {
+  addSuppressions,
+  type NewSuppression,
+  ofAddress,
+  type SuppressionSource,
+} from '../../db/queries/suppressions.ts'
 import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
+import { type Arrival, countSoftBounces } from '../consent/soft-bounces.ts'
 import { storedLine } from '../runs/run.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
@@ -20,6 +27,8 @@ export interface Reporter {
   providerId: string
   /** How the log words it; older callers expect their own wording. */
   wording: 'v1' | 'v2'
+  /** Who says so; a provider unless told otherwise. */
+  source?: SuppressionSource
 }
 
 /** A message can be opened any number of times; beyond this, the log of its step stops growing. */
@@ -83,16 +92,24 @@ interface ReportedMessage extends MessageRow {
 
 /** @returns the reports about messages of this integration, repeated ones included */
 export async function takeReports(
-  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
+  { pool, clock, memory }: Pick<EngineParts, 'pool' | 'clock' | 'memory'>,
   reporter: Reporter,
   events: DeliveryEvent[],
 ): Promise<DeliveryEvent[]> {
   if (events.length === 0) return []
   const now = clock.now()
-  return retryConflicts(() => take({ pool, now }, reporter, events))
+  const environment = await memory.recall(reporter.environmentId)
+  const { consent = usualConsent } = environment?.facts ?? {}
+  return retryConflicts(() => take({ pool, now, consent }, reporter, events))
 }
 
-function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {
+interface Taking {
+  pool: pg.Pool
+  now: Date
+  consent: ConsentSettings
+}
+
+function take({ pool, now, consent }: Taking, reporter: Reporter, events: DeliveryEvent[]) {
   return inTransaction(pool, async (transaction) => {
     const messages = await lockMessages(transaction, reporter, events)
     const changed = messages.filter((message) => message.take(events, reporter, now))
@@ -103,12 +120,14 @@ function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, e
         now,
         changed.map(({ row }) => row.id),
       ])
-    await addSuppressions(
-      transaction.tx,
-      reporter.environmentId,
-      changed.flatMap(({ refusals }) => refusals),
+    const { environmentId } = reporter
+    const refusals = changed.flatMap((message) => message.refusals)
+    const arrivals = changed.flatMap((message) => message.arrivals)
+    const tired = await countSoftBounces(transaction.tx, environmentId, arrivals, {
+      settings: consent.softBounces,
       now,
-    )
+    })
+    await addSuppressions(transaction.tx, environmentId, [...refusals, ...tired], now)
     await tellAll(
       transaction,
       changed.flatMap((message) => message.toEvents(now)),
@@ -137,6 +156,7 @@ class Report {
   readonly row: ReportedMessage
   /** What the reports say about its address. */
   readonly refusals: NewSuppression[] = []
+  readonly arrivals: Arrival[] = []
   readonly #known: Reported[]
   readonly #lines: StoredDetail[] = []
   readonly #told = new Set<EventType>()
@@ -153,7 +173,7 @@ class Report {
     const news = inOrder.filter((event) => this.#note(event, reporter, now))
     for (const event of news) {
       this.#apply(event, now)
-      this.refusals.push(...this.#refusalIn(event, reporter))
+      this.#judgeAddress(event, reporter, now)
     }
     return news.length > 0
   }
@@ -220,16 +240,22 @@ class Report {
   }
 
   /** For the suppression list; only about the address that the message went to. */
-  #refusalIn({ status, permanent, recipient }: DeliveryEvent, { integrationId }: Reporter): NewSuppression[] {
+  #judgeAddress({ status, permanent, recipient, date }: DeliveryEvent, reporter: Reporter, now: Date): void {
     const { row } = this
+    const { integrationId, source = 'provider' } = reporter
     const said = meaningOf(status, permanent === true)
+    const isDelivered = status === 'delivered'
     const channel = row.channel === 'email' || row.channel === 'sms' ? row.channel : undefined
     const own = channel === 'email' ? row.email : row.phone
-    if (!said || !channel || !own) return []
+    if (!channel || !own) return
     const compared = comparedAddress(channel, own)
-    if (recipient !== undefined && comparedAddress(channel, recipient) !== compared) return []
-    const from = { source: 'provider', subscriberId: row.subscriber_id, integrationId, messageId: row.id } as const
-    return [{ channel, ...ofAddress(compared), ...said, ...from }]
+    if (recipient !== undefined && comparedAddress(channel, recipient) !== compared) return
+    const about = {
+      ...{ channel, ...ofAddress(compared), source },
+      ...{ subscriberId: row.subscriber_id, integrationId, messageId: row.id },
+    }
+    if (said) this.refusals.push({ ...about, ...said })
+    else if (isDelivered || soft.has(status)) this.arrivals.push({ ...about, at: date ?? now, isDelivered })
   }
 
   #hasFailedAfter(time: Date): boolean {
@@ -281,6 +307,9 @@ const failures: ReadonlySet<string> = new Set<EventStatus>([
   'failed',
   'undelivered',
 ])
+
+/** Unless the provider calls it permanent. */
+const soft: ReadonlySet<string> = new Set<EventStatus>(['bounced', 'blocked', 'dropped', 'rejected', 'undelivered'])
 
 const errorIds: Record<string, string> = {
   email: 'mail_unexpected_error',

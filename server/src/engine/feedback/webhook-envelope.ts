@@ -167,6 +167,16 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     ...{ previousHash: hex(row.previous_hash), hash: hex(row.hash) },
   }),
 
+  sms: (row) => ({
+    id: row.id,
+    integrationId: row.integration_id,
+    from: row.from,
+    to: row.to,
+    text: row.text,
+    keyword: row.keyword,
+    receivedAt: time(row.received_at),
+  }),
+
   suppression: (row) => ({
     _id: row.id,
     channel: row.channel,

@@ -10,6 +10,7 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import type { Guards } from '../../db/core/tables.ts'
 import { reEncrypt, sealAddresses } from '../../db/install/re-encrypt.ts'
 import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
+import { usualConsent } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { windowMs } from '../../steps/contract/caps.ts'
 import { undeliveredReasons } from '../../steps/contract/outcome.ts'
@@ -25,6 +26,8 @@ const attachmentHours = 24
 const webhookDays = 30
 /** How long a repeated mail is recognized; mail servers retry for five days, people for longer. */
 const inboundMailDays = 30
+/** Providers tell of a text again for some days. */
+const inboundTextDays = 30
 /** Sandbox messages are looked at soon, or never. */
 const sandboxDays = 7
 /** For a deleted integration nothing else would close the circuit. */
@@ -102,6 +105,12 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
+      const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
+        (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
+        ${usualConsent.softBounces.days}))`
+      await deleteInBatches(db, 'soft_bounces', bouncedBefore, abortSignal)
+      await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
+      await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)

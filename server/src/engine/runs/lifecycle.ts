@@ -28,6 +28,7 @@ type Message = Pick<MessageRow, 'seen' | 'read' | 'archived' | 'snoozed_until' |
 const skipReasons = [
   'preference',
   'suppressed',
+  'snoozed',
   'step_condition',
   'missing_email',
   'missing_phone',

@@ -109,7 +109,12 @@ async function existingRun(
     event,
   }: Pick<PreparedEvent, 'definition'> & { environment: RememberedEnvironment; event: EventFacts },
 ): Promise<RunState> {
-  const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
+  const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, [
+    'created_at',
+    'updated_at',
+    'last_online_at',
+    'snoozed_until',
+  ])
   const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
   for (const job of row.jobs ?? []) {
     // Redriven: use the step of the version it was redriven with.

@@ -26,6 +26,7 @@ import {
 } from '../../steps/contract/outcome.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
+import { isCommercial } from '../../steps/delivery/consent-links.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -371,7 +372,7 @@ function* begin(
   const kind = kindOf(job)
   const of = stepRunOf(run, job, now)
   const closed = ignoresSchedule ? undefined : outsideSchedule(run, kind, now)
-  const heldBack = (closed && (yield* untilOpening(run, closed, now))) ?? filtered(run, kind)
+  const heldBack = (closed && (yield* untilOpening(run, closed, now))) ?? filtered(run, kind) ?? snoozed(run, kind, now)
   if (heldBack) return heldBack
   // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
@@ -540,6 +541,18 @@ function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
   if (resolved.enabled) return undefined
   const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
   return { kind: 'skip', reason: 'preference', details: [line] }
+}
+
+/** When the subscriber's pause from commercial messages ends, if it holds back this channel now. The inbox is never paused. */
+export function snoozedUntil(run: RunState, channel: StepKind['channel'], now: Date): Date | undefined {
+  const until = run.subscriber.snoozed_until
+  if (!channel || channel === 'in_app' || run.critical || !isCommercial(run)) return undefined
+  return until !== null && until > now ? until : undefined
+}
+
+function snoozed(run: RunState, { channel }: StepKind, now: Date): Skip | undefined {
+  const until = snoozedUntil(run, channel, now)
+  return until && { kind: 'skip', reason: 'snoozed', details: [detail('snoozed_commercial', { channel, until })] }
 }
 
 /** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */

@@ -177,6 +177,8 @@ function toldOf({ reason, details, output }: PastJob): Members {
   switch (reason) {
     case 'preference':
       return { decidedBy: told.decidedBy ?? null, through: told.through ?? null, since: null }
+    case 'snoozed':
+      return { decidedBy: 'snooze', until: told.until ?? null, since: null }
     case 'outside_schedule':
       return { timezone: told.timezone ?? 'UTC', opensAt: null }
     case 'throttled':

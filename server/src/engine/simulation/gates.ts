@@ -22,6 +22,7 @@ import {
   preferenceOf,
   type RunState,
   scheduleOf,
+  snoozedUntil,
   stepRunOf,
 } from '../runs/run.ts'
 import type { Play } from './play.ts'
@@ -55,6 +56,7 @@ export interface Gate extends Members {
 export const gateOfReason: Partial<Record<Reason, GateName>> = {
   outside_schedule: 'schedule',
   preference: 'preference',
+  snoozed: 'preference',
   step_condition: 'condition',
   throttled: 'throttle',
   capped: 'cap',
@@ -90,7 +92,7 @@ export async function judgeGates(
   return [
     { gate: 'workflow', passed: true },
     ...scheduleGate(run, kind, now),
-    ...preferenceGate(run, kind, facts),
+    ...preferenceGate(run, kind, facts, now),
     ...conditionGates(of, run),
     ...throttleGate(play, run, job),
     ...capGate(play, run, job),
@@ -108,9 +110,11 @@ function scheduleGate(run: RunState, kind: StepKind, now: Date): Gate[] {
   return [{ gate: 'schedule', passed, timezone: timezone ?? 'UTC', opensAt }]
 }
 
-function preferenceGate(run: RunState, { channel }: StepKind, { changedAt }: GateFacts): Gate[] {
+function preferenceGate(run: RunState, { channel }: StepKind, { changedAt }: GateFacts, now: Date): Gate[] {
   if (!channel) return []
   const { enabled: passed, reason } = preferenceOf(run, channel)
+  const until = passed ? snoozedUntil(run, channel, now) : undefined
+  if (until) return [{ gate: 'preference', passed: false, decidedBy: 'snooze', until, since: null }]
   return [{ gate: 'preference', passed, ...reason, since: changedAt(reason.decidedBy, run) }]
 }
 

@@ -86,6 +86,7 @@ export class People {
       is_online: false,
       last_online_at: null,
       inbox_generation: 0,
+      snoozed_until: null,
       created_at: now,
       updated_at: now,
       preferences: null,
@@ -196,6 +197,19 @@ export class People {
     const left = { ...entry, credentials: { ...entry.credentials, deviceTokens } }
     this.#put({ ...row, channels: row.channels.map((each) => (each === entry ? left : each)) })
     return true
+  }
+
+  readonly #forgotten = new Set<string>()
+
+  findBrowsers: StepPorts['findBrowsers'] = async ({ subscriberRowId }) =>
+    this.#surroundings.snapshot.browsers.filter(
+      (row) => row.subscriber_row_id === subscriberRowId && !this.#forgotten.has(row.id),
+    )
+
+  forgetBrowser: StepPorts['forgetBrowser'] = async (_, id) => {
+    const isKnown = !this.#forgotten.has(id)
+    this.#forgotten.add(id)
+    return isKnown
   }
 
   findChats: StepPorts['findChats'] = async ({ subscriberId, contextKeys }) => {

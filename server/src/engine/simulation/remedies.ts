@@ -253,7 +253,28 @@ function scheduleChanges(obstacle: Obstacle, situation: Situation, { owner }: Tr
   ]
 }
 
-function preferenceChanges({ gate, step }: Obstacle, { snapshot }: Situation, { owner }: Trying): Change[] {
+/** The pause ends by itself, or when its subscriber ends it. */
+function snoozeChanges(obstacle: Obstacle, situation: Situation, { owner }: Trying): Change[] {
+  const resumed = ({ snapshot }: Situation) =>
+    snapshot.subscribers.map((each) =>
+      each.subscriber_id === owner.subscriberId ? { ...each, snoozed_until: null } : each,
+    )
+  return [
+    ...waits(obstacle, situation, obstacle.gate.until),
+    {
+      ...{ gate: 'preference', by: 'subscriber', wait: null },
+      text: `${nameOf(owner)} ends the pause from commercial messages`,
+      request: { method: 'PATCH', path: preferencesPath(owner), body: { snoozedUntil: null } },
+      apply: (changed) => ({ ...changed, snapshot: { ...changed.snapshot, subscribers: resumed(changed) } }),
+    },
+  ]
+}
+
+function preferenceChanges(obstacle: Obstacle, situation: Situation, trying: Trying): Change[] {
+  const { gate, step } = obstacle
+  if (gate.decidedBy === 'snooze') return snoozeChanges(obstacle, situation, trying)
+  const { snapshot } = situation
+  const { owner } = trying
   const { workflow } = owner
   const channel = step.channel as 'email'
   const word = wordFor(channel)

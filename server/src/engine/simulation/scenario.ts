@@ -7,6 +7,7 @@ import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { SandboxFault } from '../../db/queries/sandbox.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
@@ -189,6 +190,8 @@ export interface Snapshot {
   contexts: Array<{ type: string; context_id: string; data: Members }>
   /** The entries of the suppression list about addresses of these people. */
   suppressions: SuppressionRow[]
+  /** The browsers that these people have registered, without their keys. */
+  browsers: PushSubscriptionRow[]
 }
 
 export const limits = {

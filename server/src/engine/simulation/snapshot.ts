@@ -10,6 +10,7 @@ import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import { hasLiquid } from '../../render/liquid.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
@@ -91,6 +92,7 @@ export class Reading {
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
+      browsers: types.has('push') ? await this.#browsers(subscribers) : [],
       ...(types.has('chat') ? await this.#chats() : { endpoints: [], connections: [] }),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
@@ -254,6 +256,16 @@ export class Reading {
     return this.#all<SuppressionRow>(sql`
       SELECT * FROM suppressions
       WHERE environment_id = ${this.#environmentId} AND address_hash = ANY (${hashes}::bytea[])`)
+  }
+
+  /** A simulation sends nothing, so it needs no keys. */
+  #browsers(subscribers: RecipientRow[]): Promise<PushSubscriptionRow[]> {
+    const ids = subscribers.map(({ id }) => id)
+    return this.#all<PushSubscriptionRow>(sql`
+      SELECT environment_id, id, subscriber_row_id, subscriber_id, endpoint_hash, '{}' AS sealed, origin, page, label,
+        created_at, used_at
+      FROM push_subscriptions
+      WHERE environment_id = ${this.#environmentId} AND subscriber_row_id = ANY (${ids}::text[]) ORDER BY id DESC`)
   }
 
   async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {

@@ -17,6 +17,7 @@ export interface Brand {
   signatureHeader: string
   /** Where links in messages lead. */
   publicUrl: string
+  receivesMail: boolean
 }
 
 /** Shown instead of what is encrypted. */
@@ -59,6 +60,8 @@ export function commonTools(surroundings: Surroundings): CommonTools {
   return {
     findChats: people.findChats,
     forgetDevice: people.forgetDevice,
+    findBrowsers: people.findBrowsers,
+    forgetBrowser: people.forgetBrowser,
     countInbox: async ({ subscriberRowId }, { seen, read, contextKeys = [] }, most) => {
       const own = inbox((message) => message.run.subscriber.id === subscriberRowId).filter(
         ({ marks, contextKeys: keys }) =>
@@ -89,6 +92,7 @@ export function commonTools(surroundings: Surroundings): CommonTools {
     log: nobodyListens,
     brand: brand.word,
     publicUrl: brand.publicUrl,
+    receivesMail: brand.receivesMail,
     signatureHeader: brand.signatureHeader,
     storesContent: true,
     layout: async (layoutId) => {

@@ -439,11 +439,13 @@ interface JobContext {
 }
 
 const knownProviders: ReadonlySet<string> = new Set(providerIds)
+/** Public clients know a closed set of ids here. */
+const standInFor = (providerId: string): string => (providerId === 'web-push' ? 'push-webhook' : providerId)
 
 function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobContext): Static<typeof Job> {
   const { step, before } = placeOf(steps, job.step_row_id) ?? {}
   const sent = messages.filter(({ job_id }) => job_id === job.id)
-  const used = job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc'
+  const used = standInFor(job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc')
   return {
     _id: job.id,
     type: wireType(job.type, brand.word),
@@ -507,7 +509,8 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
 const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
 
 function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {
-  const isKnown = detail.providerId !== undefined && knownProviders.has(detail.providerId)
+  const providerId = detail.providerId === undefined ? undefined : standInFor(detail.providerId)
+  const isKnown = providerId !== undefined && knownProviders.has(providerId)
   return {
     _id: id,
     createdAt: new Date(detail.at),
@@ -517,7 +520,7 @@ function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Bran
     isTest: false,
     source: detail.source ?? 'Internal',
     ...given({
-      providerId: isKnown ? brand.toWire(detail.providerId ?? '') : null,
+      providerId: isKnown ? brand.toWire(providerId) : null,
       raw: detail.raw,
       webhookStatus: detail.webhook?.status,
     }),

@@ -79,11 +79,16 @@ describe('commercial mail', () => {
     expect(mail.headers).toEqual({
       'List-Unsubscribe': expect.stringMatching(/^<https:\/\/mail\.acme\.example\/l\/u\/[\w-]{1,220}>$/),
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'X-Belfry-Id': expect.stringMatching(/^[a-z2-7]{50}$/),
     })
     expect(mail).toMatchObject({ to: [ada.email], cc: [], bcc: [] })
     expect(mail.html).toContain(`Acme<br>1 Main Street<br><a href="${url}"`)
-    expect(mail.html).toMatch(/Abmelden<\/a><\/p>\s*<\/body>/)
-    expect(mail.text).toMatch(new RegExp(`Acme\\n1 Main Street\\nAbmelden: ${url}$`))
+    expect(mail.html).toMatch(
+      /Abmelden<\/a> · <a href="https:\/\/mail\.acme\.example\/l\/p\/[^>]*>Einstellungen<\/a><\/p>\s*<\/body>/,
+    )
+    expect(mail.text).toMatch(
+      new RegExp(`Acme\\n1 Main Street\\nAbmelden: ${url}\\nEinstellungen: https://mail.acme.example/l/p/`),
+    )
     const { jobs } = await runOf(api, 'first')
     const lines = jobs[0].executionDetails.map(({ detail }: { detail: string }) => detail)
     expect(lines).toContain('Commercial mail goes to one person; further recipients are left out')
@@ -105,7 +110,7 @@ describe('commercial mail', () => {
   test('under an http address has no one-click header, and the log says so', async () => {
     const api = await prepared({ base: 'http://mail.acme.example' })
     const mail = await mailOf(api, { transactionId: 'http' })
-    expect(Object.keys(mail.headers)).toEqual(['List-Unsubscribe'])
+    expect(Object.keys(mail.headers)).toEqual(['List-Unsubscribe', 'X-Belfry-Id'])
     const { jobs } = await runOf(api, 'http')
     expect(jobs[0].executionDetails).toContainEqual(
       expect.objectContaining({ detail: 'One-click unsubscribe needs an https address', status: 'Warning' }),
@@ -115,13 +120,15 @@ describe('commercial mail', () => {
   test('with a header of the caller gets neither of ours', async () => {
     const api = await prepared({ base: 'https://mail.acme.example' })
     const headers = { 'list-unsubscribe': '<https://acme.example/out>' }
-    expect((await mailOf(api, { overrides: { email: { headers } } })).headers).toEqual(headers)
+    const own = { ...headers, 'X-Belfry-Id': expect.any(String) }
+    const sent = await mailOf(api, { overrides: { email: { headers: { ...headers, 'x-belfry-id': 'forged' } } } })
+    expect(sent.headers).toEqual(own)
   })
 
   test('is what a workflow sends from the moment it is commercial; transactional mail has neither header', async () => {
     const api = await prepared({ more: { messageClass: 'transactional' } })
     const mail = await mailOf(api)
-    expect([mail.headers, mail.html.includes('/l/u/')]).toEqual([{}, false])
+    expect([Object.keys(mail.headers), mail.html.includes('/l/u/')]).toEqual([['X-Belfry-Id'], false])
     await api.post('/v1/suppressions', { channel: 'email', address: ada.email, scope: { type: 'commercial' } })
     await mailOf(api)
     expect(vendor.asked).toHaveLength(2)
@@ -332,15 +339,24 @@ describe('settings', () => {
     const usual = {
       brand: { name: null, logoUrl: null, primaryColor: null, postalAddress: null, linkBaseUrl: null },
       footer: true,
+      softBounces: { count: 5, days: 14, suppressDays: 30 },
+      sms: { keywords: true, scope: 'all', stopReply: null, startReply: null, helpReply: null, extraStopWords: [] },
+      brakes: { enabled: true, bouncePercent: 5, complaintPercent: 0.3, minimum: 200, hours: 24 },
     }
     expect((await api.get(path)).body).toEqual(usual)
     await api.patch(path, { brand: { name: 'Acme', primaryColor: '#ff0000' }, footer: false })
     const linkBaseUrl = server.url
+    const sms = { scope: 'commercial', extraStopWords: ['genug'] }
+    await api.patch(path, { softBounces: { count: 2, days: 3 }, sms })
+    await api.patch(path, { softBounces: { count: null } })
     expect((await api.patch(path, { brand: { primaryColor: null, linkBaseUrl } })).body).toEqual({
+      ...usual,
+      softBounces: { ...usual.softBounces, days: 3 },
+      sms: { ...usual.sms, ...sms },
       brand: { ...usual.brand, name: 'Acme', linkBaseUrl },
       footer: false,
     })
-    expect((await api.patch(path, { brand: null, footer: null })).body).toEqual(usual)
+    expect((await api.patch(path, { brand: null, footer: null, softBounces: null, sms: null })).body).toEqual(usual)
   })
 
   test('that cannot be are refused', async () => {
@@ -352,6 +368,12 @@ describe('settings', () => {
       { brand: { primaryColor: 'red' } },
       { brand: { logoUrl: 'ftp://x' } },
       { brand: { linkBaseUrl: 'https://acme.example/path' } },
+      { softBounces: { count: 0 } },
+      { softBounces: { often: 1 } },
+      { sms: { scope: 'some' } },
+      { sms: { stopReply: 'x'.repeat(321) } },
+      { brakes: { bouncePercent: 0 } },
+      { brakes: { minimum: 9 } },
     ])
       expect([body, await api.patch(path, body)]).toMatchObject([body, { status: 422 }])
     const own = `/v2/environments/${production.environmentId}/consent`

@@ -3,8 +3,9 @@
 import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { type Link, readLink } from '../../db/core/link-tokens.ts'
+import type { Link } from '../../db/core/link-tokens.ts'
 import { resubscribe, unsubscribe } from '../../engine/consent/unsubscribe.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { consentLanguage, consentTexts } from '../../render/consent-texts.ts'
@@ -12,9 +13,12 @@ import { parseForm } from '../edge/body.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { InboxLimits } from '../inbox/limit.ts'
 import { findBrand } from './brand.ts'
+import { openLink } from './open-link.ts'
 import { messagePage, type PageState, unsubscribePage } from './page.ts'
+import { preferencePages } from './preferences.ts'
 
-const largestForm = 16 * 1024
+/** A page of preferences can have a thousand workflows. */
+const largestForm = 1024 * 1024
 const Params = Type.Object({ token: Type.String() })
 const Page = {
   description: 'A page, in the language of the reader',
@@ -34,7 +38,13 @@ const alwaysSent = {
 const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-export const links: Resource = (app, { db, clock, secrets }) => {
+/** The page of preferences loads scripts of ours, which talk to us. */
+const preferencesPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'`
+/** A mail can contain anything. */
+const messagePolicy = "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'"
+
+export const links: Resource = (app, services) => {
+  const { db, clock, secrets } = services
   const tags = ['Links']
   const limits = new InboxLimits(clock)
 
@@ -48,7 +58,9 @@ export const links: Resource = (app, { db, clock, secrets }) => {
     scope.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof RequestError) || !request.headers.accept?.includes('text/html')) throw error
       const language = languageOf(request)
-      const words = error.code === 'link_unknown' ? consentTexts[language].unknown : error.message
+      const texts = consentTexts[language]
+      const known: Record<string, string> = { link_unknown: texts.unknown, link_expired: texts.expired }
+      const words = known[error.code] ?? error.message
       return asPage(reply.code(error.status).headers(error.headers), messagePage(words, language))
     })
 
@@ -77,11 +89,6 @@ export const links: Resource = (app, { db, clock, secrets }) => {
       },
     )
 
-    const linkOf = (token: string): Link => {
-      const link = readLink(secrets, 'u', token)
-      if (!link) throw fail('link_unknown')
-      return link
-    }
     const show = async (request: FastifyRequest, reply: FastifyReply, link: Link, state: PageState) => {
       const { brand, locale } = await findBrand(db, link)
       return asPage(reply, unsubscribePage({ state, brand, language: languageOf(request, locale) }))
@@ -100,7 +107,7 @@ export const links: Resource = (app, { db, clock, secrets }) => {
           response: { 200: Page },
         },
       },
-      async (request, reply) => show(request, reply, linkOf(request.params.token), 'question'),
+      async (request, reply) => show(request, reply, openLink(secrets, 'u', request.params.token), 'question'),
     )
 
     scope.post(
@@ -119,7 +126,7 @@ export const links: Resource = (app, { db, clock, secrets }) => {
         },
       },
       async (request, reply) => {
-        const link = linkOf(request.params.token)
+        const link = openLink(secrets, 'u', request.params.token)
         const form = request.body ?? {}
         if (form['List-Unsubscribe'] === 'One-Click') {
           await unsubscribe(db, link, 'header', clock.now())
@@ -134,11 +141,48 @@ export const links: Resource = (app, { db, clock, secrets }) => {
         return show(request, reply, link, 'undone')
       },
     )
+
+    preferencePages(scope, services, {
+      async page(request, reply, link, make) {
+        const { brand, locale } = await findBrand(db, link)
+        return asPage(reply, make({ brand, language: languageOf(request, locale) }), preferencesPolicy)
+      },
+    })
+
+    scope.get(
+      '/l/v/:token',
+      {
+        config: { public: true },
+        schema: {
+          tags,
+          summary: 'Show a message in the browser',
+          params: Params,
+          response: { 200: Page },
+        },
+      },
+      async (request, reply) => {
+        const link = openLink(secrets, 'v', request.params.token)
+        const message = await db
+          .selectFrom('messages')
+          .select([
+            'content',
+            sql<Date>`coalesce((SELECT e.clock_now FROM environments e WHERE e.id = environment_id), ${clock.now()})`.as(
+              'now',
+            ),
+          ])
+          .where('environment_id', '=', link.environmentId)
+          .where('id', '=', link.messageId)
+          .executeTakeFirst()
+        if (link.expiresAt && link.expiresAt <= (message?.now ?? clock.now())) throw fail('link_expired')
+        if (!message?.content) throw fail('link_unknown')
+        return asPage(reply, message.content, messagePolicy)
+      },
+    )
   })
 }
 
-function asPage(reply: FastifyReply, html: string) {
-  return reply.header('Content-Security-Policy', pagePolicy).type('text/html; charset=utf-8').send(html)
+function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
+  return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
 }
 
 /** `?lang=`, the subscriber's, the browser's, English. */

@@ -1,4 +1,4 @@
-// The page behind a link: made on the server, one form, no script. It works with JavaScript off, and in 360 pixels.
+// The pages behind links: made on the server, one form. They work with JavaScript off, and in 360 pixels.
 import { escapeUTF8 } from 'entities'
 import { type ConsentLanguage, consentTexts } from '../../render/consent-texts.ts'
 
@@ -19,7 +19,7 @@ interface Shown {
   language: ConsentLanguage
 }
 
-const usualColor = '#1f4fd8'
+export const usualColor = '#1f4fd8'
 
 export function unsubscribePage({ state, brand, language }: Shown): string {
   const texts = consentTexts[language]
@@ -35,29 +35,38 @@ export function unsubscribePage({ state, brand, language }: Shown): string {
         : button('confirm', texts.unsubscribe)
   const said =
     state === 'question' || isPreview ? `<p>${escapeUTF8(words)}</p>` : `<p role="status">${escapeUTF8(words)}</p>`
-  const content = `${brand.logoUrl === null ? '' : `<img src="${escapeUTF8(brand.logoUrl)}" alt="${escapeUTF8(brand.name ?? '')}">`}
+  const content = `${logoOf(brand)}
 <h1>${escapeUTF8(brand.name ?? texts.unsubscribe)}</h1>
 ${said}
 ${action}
-${brand.postalAddress === null ? '' : `<address>${escapeUTF8(brand.postalAddress)}</address>`}`
+${addressOf(brand)}`
   const title = brand.name === null ? texts.unsubscribe : `${texts.unsubscribe} – ${brand.name}`
   return whole({ title, content, language, color: brand.primaryColor ?? usualColor })
 }
+
+export const logoOf = ({ logoUrl, name }: PageBrand): string =>
+  logoUrl === null ? '' : `<img src="${escapeUTF8(logoUrl)}" alt="${escapeUTF8(name ?? '')}">`
+
+export const addressOf = ({ postalAddress }: PageBrand): string =>
+  postalAddress === null ? '' : `<address>${escapeUTF8(postalAddress)}</address>`
 
 /** For a link that leads nowhere. */
 export const messagePage = (words: string, language: ConsentLanguage): string =>
   whole({ title: words, content: `<h1>${escapeUTF8(words)}</h1>`, language, color: usualColor })
 
-function whole({
+/** @param head what else the head has */
+export function whole({
   title,
   content,
   language,
   color,
+  head = '',
 }: {
   title: string
   content: string
   language: ConsentLanguage
   color: string
+  head?: string
 }): string {
   return `<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
@@ -65,7 +74,7 @@ function whole({
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escapeUTF8(title)}</title>
+<title>${escapeUTF8(title)}</title>${head}
 <style>
 :root { color-scheme: light }
 body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f5f5f5 }
@@ -75,6 +84,17 @@ img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
 button.quiet { background: #fff; color: #1c1c1c; border-color: #767676 }
 button:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
+fieldset { border: 0; margin: 0 0 16px; padding: 0 }
+legend, h2 { font-size: 16px; font-weight: 600; margin: 24px 0 8px; padding: 0 }
+.choice { display: flex; flex-wrap: wrap; gap: 4px 16px; padding: 8px 0; border-top: 1px solid #e0e0e0 }
+.choice > :first-child { flex: 1 1 100% }
+.choice label { display: inline-flex; align-items: center; gap: 8px; min-height: 32px }
+.choice input { width: 24px; height: 24px; margin: 0; accent-color: ${color} }
+input:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+ul { list-style: none; margin: 0; padding: 0 }
+.buttons { display: flex; flex-wrap: wrap; gap: 8px }
+.status { padding: 8px 12px; background: #eaf5ea; border-radius: 6px }
 address { margin-top: 24px; font-size: 14px; font-style: normal; color: #595959; white-space: pre-line }
 </style>
 </head>

@@ -1,5 +1,6 @@
-// The consent settings of an environment: the brand that people see, and the footer of commercial mail.
-import { type Static, Type } from 'typebox'
+// The consent settings of an environment: the brand that people see, the footer of commercial mail, when bounces hold an address
+// back, the words of text messages, and the brakes.
+import { type Static, type TObject, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import type { ConsentChoices } from '../../db/core/tables.ts'
 import { type ConsentSettings, consentOf } from '../../db/queries/consent.ts'
@@ -8,7 +9,7 @@ import { fail } from '../../errors.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import { requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
-import { Nullable } from '../edge/schema.ts'
+import { Enum, Nullable } from '../edge/schema.ts'
 import { fieldError } from '../edge/validation.ts'
 
 const Text = (maxLength: number, more: object = {}) => Nullable(Type.String({ minLength: 1, maxLength, ...more }))
@@ -21,24 +22,66 @@ const Brand = Type.Object({
     description: 'An https address without a path that leads to this service; null: the public address of the service',
   }),
 })
+const Count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description })
+const SoftBounces = Type.Object({
+  count: Count(1, 100, 'So many soft bounces, on different messages'),
+  days: Count(1, 90, 'within so many days, without a delivery between them'),
+  suppressDays: Count(1, 365, 'hold an address back for so many days'),
+})
+const Reply = (to: string) => Text(320, { description: `The answer to ${to}; null: the built-in sentence` })
+const Sms = Type.Object({
+  keywords: Type.Boolean({ description: 'Whether words such as STOP are obeyed; otherwise the provider does that' }),
+  scope: Enum(['all', 'commercial'], { description: 'What a STOP refuses' }),
+  stopReply: Reply('STOP'),
+  startReply: Reply('START'),
+  helpReply: Reply('HELP'),
+  extraStopWords: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 }),
+})
+const Percent = Type.Number({ minimum: 0.01, maximum: 100 })
+const Brakes = Type.Object({
+  enabled: Type.Boolean(),
+  bouncePercent: Percent,
+  complaintPercent: Percent,
+  minimum: Count(10, 1_000_000, 'Not before so many emails of a workflow'),
+  hours: Count(1, 168, 'within so many hours'),
+})
+const sections = { brand: Brand, softBounces: SoftBounces, sms: Sms, brakes: Brakes }
 const Consent = Type.Object({
-  brand: Brand,
+  ...sections,
   footer: Type.Boolean({ description: 'Whether commercial mail without a link to unsubscribe gets a footer with one' }),
 })
 /** A setting that is misspelt is refused: it would do nothing, unnoticed. */
 const only = (...names: string[]) => ({ propertyNames: { enum: names } })
+
+/** Member by member; null resets one, or all of them. */
+const changeOf = <S extends TObject>(section: S) =>
+  Type.Optional(
+    Type.Unsafe<{ [name in keyof Static<S>]?: Static<S>[name] | null } | null>({
+      type: ['object', 'null'],
+      properties: Object.fromEntries(
+        Object.entries(section.properties).map(([name, schema]) => {
+          const { type, enum: values } = schema as { type: string | string[]; enum?: unknown[] }
+          return [
+            name,
+            { ...schema, type: [...new Set([type, 'null'].flat())], ...(values ? { enum: [...values, null] } : {}) },
+          ]
+        }),
+      ),
+      ...only(...Object.keys(section.properties)),
+    }),
+  )
 const Change = Type.Object(
   {
-    brand: Type.Optional(
-      Type.Unsafe<Partial<Static<typeof Brand>> | null>({
-        ...Type.Partial(Brand),
-        type: ['object', 'null'],
-        ...only(...Object.keys(Brand.properties)),
-      }),
-    ),
+    brand: changeOf(Brand),
+    softBounces: changeOf(SoftBounces),
+    sms: changeOf(Sms),
+    brakes: changeOf(Brakes),
     footer: Type.Optional(Nullable(Type.Boolean())),
   },
-  { ...only('brand', 'footer'), examples: [{ brand: { name: 'Acme', postalAddress: '1 Main Street, Springfield' } }] },
+  {
+    ...only(...Object.keys(sections), 'footer'),
+    examples: [{ brand: { name: 'Acme', postalAddress: '1 Main Street, Springfield' } }],
+  },
 )
 const Params = Type.Object({ environmentId: Type.String() })
 const command = 'ChangeConsentCommand'
@@ -86,11 +129,13 @@ export const consentSettings: Resource = (app, { db, clock, http }) => {
       return db.transaction().execute(async (tx) => {
         await lockOrganization(tx, environment.organizationId)
         const current = (await findChoices(tx, environment.organizationId, params.environmentId)).consent
-        const brand = given({ ...(body.brand === null ? {} : current?.brand), ...body.brand })
         const footer = body.footer === undefined ? current?.footer : (body.footer ?? undefined)
         const chosen: ConsentChoices = {
           ...(footer === undefined ? {} : { footer }),
-          ...(Object.keys(brand).length > 0 ? { brand } : {}),
+          ...merged('brand', current, body),
+          ...merged('softBounces', current, body),
+          ...merged('sms', current, body),
+          ...merged('brakes', current, body),
         }
         await tx
           .updateTable('environments')
@@ -101,6 +146,17 @@ export const consentSettings: Resource = (app, { db, clock, http }) => {
       })
     },
   )
+}
+
+/** What was chosen before and now. */
+function merged<Name extends keyof typeof sections>(
+  name: Name,
+  current: ConsentChoices | null,
+  change: { [section in Name]?: object | null },
+): ConsentChoices {
+  const before = change[name] === null ? {} : current?.[name]
+  const members = given({ ...before, ...change[name] })
+  return Object.keys(members).length > 0 ? { [name]: members } : {}
 }
 
 const given = <T extends object>(members: T): T =>

@@ -12,6 +12,7 @@ import type { ControlIssue } from '../../steps/check/issues.ts'
 import { templateIssues } from '../../steps/check/template-issues.ts'
 import { contextVariables, envVariables, linkVariables, subscriberVariables } from '../../steps/check/variables.ts'
 import { objectSchema } from '../../steps/contract/kind.ts'
+import { linkNames } from '../../steps/delivery/consent-links.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 
 type Email = NonNullable<LayoutContent['email']>
@@ -38,7 +39,7 @@ export function variablesWith(envKeys: string[], body: string | undefined): Json
     content: { type: 'string', description: 'The content of the email' },
     context: contextVariables(used),
     env: envVariables(envKeys),
-    ...linkVariables(['unsubscribe_url']),
+    ...linkVariables(Object.keys(linkNames)),
   })
 }
 

@@ -1,6 +1,6 @@
 // Provider ids in requests: a closed set. A service-native id may use the brand's word or the neutral one.
 import type { Config } from '../../config.ts'
-import { chatAndPushIds, providerIds } from '../../providers/catalog.ts'
+import { alwaysOffered, chatAndPushIds, providerIds } from '../../providers/catalog.ts'
 import type { Brand } from './brand.ts'
 import { Enum } from './schema.ts'
 
@@ -11,7 +11,8 @@ export interface Offer {
 }
 
 /** Any provider. Pass the value through `brand.toStored`. */
-export const ProviderId = ({ brand, config }: Offer) => wireEnum(brand, [...providerIds, ...config.extraProviders])
+export const ProviderId = ({ brand, config }: Offer) => 
+  wireEnum(brand, [...providerIds, ...alwaysOffered, ...config.extraProviders])
 
 /** Providers for which subscribers have credentials. Pass the value through `brand.toStored`. */
 export const ChatOrPushProviderId = ({ brand, config }: Offer) =>

@@ -56,7 +56,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   queue: WorkerUtils
   engine: Pick<
     Engine,
-    'trigger' | 'post' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'erase' | 'clocks'
+    'trigger' | 'post' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'takeTexts' | 'erase' | 'clocks'
   >
   /** For calls to other services. */
   http: HttpClient
@@ -68,6 +68,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     Config,
     | 'role'
     | 'publicUrl'
+    | 'inboundMail'
     | 'hideCredentials'
     | 'wrapData'
     | 'rateLimit'
@@ -108,6 +109,8 @@ export interface InboxSession {
   generation: number
   /** Whether the clock of the environment is held. */
   isHeld: boolean
+  /** Opened by a link in a message: it reaches preferences, schedule and time zone only. */
+  isForPreferences: boolean
   expiresAt: Date
 }
 
@@ -176,6 +179,8 @@ declare module 'fastify' {
     always?: boolean
     /** For subscribers in browsers, with a session token. */
     inbox?: boolean
+    /** Of those, open to tokens of the page of preferences too. */
+    preferences?: boolean
     /** For signed-in people only; API keys are refused. */
     people?: boolean
     /** The minimum role; default: `viewer` to read, `editor` for anything else. */

@@ -1,7 +1,9 @@
 // A subscriber's own preferences in the browser: global, per workflow, per topic subscription, and the schedule.
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import {
+  findSnooze,
   holdSubscriber,
   listActiveWorkflows,
   type PreferenceOwner,
@@ -9,10 +11,13 @@ import {
   readPreferences,
   type SubscriberPreferences,
   saveGlobalPreference,
+  saveSnooze,
   saveWorkflowPreferences,
 } from '../../db/queries/preferences.ts'
 import { readChoices, savePreference } from '../../db/queries/subscription-preferences.ts'
+import { addSuppressions } from '../../db/queries/suppressions.ts'
 import type { SubscriptionRow } from '../../db/queries/topic-subscriptions.ts'
+import { refusalsIn } from '../../engine/consent/page-choices.ts'
 import { fail } from '../../errors.ts'
 import { given } from '../activity/message-shape.ts'
 import type { InboxSession, Resource } from '../edge/resource.ts'
@@ -20,6 +25,7 @@ import { Body, Enum, FreeObject, Identifier, QueryList } from '../edge/schema.ts
 import {
   Channels,
   choices,
+  GivenSnooze,
   globalChannels,
   holdChangeable,
   holdNamed,
@@ -27,8 +33,10 @@ import {
   mergeChoices,
   mostInBulk,
   readSchedule,
+  readSnooze,
   resolveChannels,
   Schedule,
+  SnoozedUntil,
 } from '../subscribers/preferences.ts'
 import { Severity } from '../workflows/shape.ts'
 import { severityOfQuery } from './filter.ts'
@@ -39,6 +47,7 @@ const Preference = Type.Object({
   enabled: Type.Boolean(),
   channels: Channels,
   schedule: Type.Optional(FreeObject),
+  snoozedUntil: Type.Optional(SnoozedUntil),
   condition: Type.Optional(FreeObject),
   subscriptionId: Type.Optional(Type.String({ description: 'The identifier of the topic subscription it is for' })),
   workflow: Type.Optional(
@@ -76,11 +85,15 @@ const BulkItem = Body({
   ...subscriptionChoices,
 })
 
-const toGlobal = (workflows: PreferenceWorkflow[], preferences: SubscriberPreferences): Preference => ({
+const toGlobal = (
+  workflows: PreferenceWorkflow[],
+  preferences: SubscriberPreferences,
+  snoozedUntil: Date | undefined,
+): Preference => ({
   level: 'global',
   enabled: true,
   channels: globalChannels(workflows, preferences),
-  ...given({ schedule: preferences.global?.schedule }),
+  ...given({ schedule: preferences.global?.schedule, snoozedUntil }),
 })
 
 const toPreference = (workflow: PreferenceWorkflow, preferences: SubscriberPreferences): Preference => ({
@@ -100,7 +113,7 @@ const toPreference = (workflow: PreferenceWorkflow, preferences: SubscriberPrefe
 
 export const inboxPreferences: Resource = (app, { db }) => {
   const tags = ['Inbox in browsers']
-  const config = { public: true, inbox: true }
+  const config = { public: true, inbox: true, preferences: true }
   const path = '/v1/inbox/preferences'
 
   const ownerOf = ({ subscriber, environmentId, contextKeys }: InboxSession): PreferenceOwner => ({
@@ -108,8 +121,12 @@ export const inboxPreferences: Resource = (app, { db }) => {
     subscriberRowId: subscriber.id,
     contextKeys,
   })
-  const readGlobal = async (from: Db | Tx, owner: PreferenceOwner) =>
-    toGlobal(await listActiveWorkflows(from, owner.environmentId), await readPreferences(from, owner))
+  const readGlobal = async (from: Db | Tx, owner: PreferenceOwner, now: Date) =>
+    toGlobal(
+      await listActiveWorkflows(from, owner.environmentId),
+      await readPreferences(from, owner),
+      await findSnooze(from, owner, now),
+    )
   /** Serializes changes of one subscriber's preferences. */
   const change = <T>({ session }: { session: InboxSession }, work: (tx: Tx, owner: PreferenceOwner) => Promise<T>) =>
     db.transaction().execute(async (tx) => {
@@ -135,14 +152,16 @@ export const inboxPreferences: Resource = (app, { db }) => {
         response: { 200: Many },
       },
     },
-    async ({ session, query }) => {
+    async (request) => {
+      const { session, query } = request
       const { criticality = 'nonCritical' } = query
       const wantedTags = [...(query.tags ?? []), ...(query['tags[]'] ?? [])]
       const severity = severityOfQuery(query)
       const owner = ownerOf(session)
-      const [workflows, preferences] = await Promise.all([
+      const [workflows, preferences, snooze] = await Promise.all([
         listActiveWorkflows(db, owner.environmentId),
         readPreferences(db, owner),
+        findSnooze(db, owner, request.now()),
       ])
       const listed = workflows.filter(
         (workflow) =>
@@ -151,7 +170,10 @@ export const inboxPreferences: Resource = (app, { db }) => {
           (severity?.includes(workflow.severity) ?? true),
       )
       return {
-        data: [toGlobal(workflows, preferences), ...listed.map((workflow) => toPreference(workflow, preferences))],
+        data: [
+          toGlobal(workflows, preferences, snooze),
+          ...listed.map((workflow) => toPreference(workflow, preferences)),
+        ],
       }
     },
   )
@@ -159,7 +181,7 @@ export const inboxPreferences: Resource = (app, { db }) => {
   app.get(
     `${path}/global`,
     { config, schema: { tags, summary: 'Retrieve the global preferences', response: { 200: One } } },
-    async ({ session }) => ({ data: await readGlobal(db, ownerOf(session)) }),
+    async (request) => ({ data: await readGlobal(db, ownerOf(request.session), request.now()) }),
   )
 
   app.patch(
@@ -168,18 +190,22 @@ export const inboxPreferences: Resource = (app, { db }) => {
       config,
       schema: {
         tags,
-        summary: 'Change the global preferences, or the schedule',
-        body: Body({ ...choices, schedule: Type.Optional(Schedule) }, { examples: [{ email: false }] }),
+        summary: 'Change the global preferences, the schedule, or the pause from commercial messages',
+        body: Body(
+          { ...choices, schedule: Type.Optional(Schedule), snoozedUntil: Type.Optional(GivenSnooze) },
+          { examples: [{ email: false }] },
+        ),
         response: { 200: One },
       },
     },
     async (request) => {
-      const { schedule: sent, ...channels } = request.body
+      const { schedule: sent, snoozedUntil, ...channels } = request.body
       const schedule = sent && readSchedule(sent)
       return change(request, async (tx, owner) => {
         if (schedule !== undefined || Object.keys(channels).length > 0)
           await saveGlobalPreference(tx, owner, { channels, schedule }, request.now())
-        return { data: await readGlobal(tx, owner) }
+        if (snoozedUntil !== undefined) await saveSnooze(tx, owner, readSnooze(snoozedUntil, request.now()))
+        return { data: await readGlobal(tx, owner, request.now()) }
       })
     },
   )
@@ -213,6 +239,11 @@ export const inboxPreferences: Resource = (app, { db }) => {
           workflow.id,
           channelsIn(item),
         ])
+        await refuseOnPage(
+          tx,
+          request,
+          general.map(({ workflow, ...item }) => [workflow, channelsIn(item)]),
+        )
         await saveWorkflowPreferences(tx, owner, mergeChoices(wanted), request.now())
         const subscriptions = new Map<string, SubscriptionRow>()
         for (const { subscriptionIdentifier, workflow, ...item } of entries) {
@@ -251,6 +282,7 @@ export const inboxPreferences: Resource = (app, { db }) => {
       change(request, async (tx, owner) => {
         const [workflow] = await holdChangeable(tx, owner.environmentId, [request.params.workflowIdOrIdentifier])
         const { id } = workflow as PreferenceWorkflow
+        await refuseOnPage(tx, request, [[workflow as PreferenceWorkflow, request.body]])
         await saveWorkflowPreferences(tx, owner, new Map([[id, request.body]]), request.now())
         return { data: toPreference(workflow as PreferenceWorkflow, await readPreferences(tx, owner)) }
       }),
@@ -259,7 +291,7 @@ export const inboxPreferences: Resource = (app, { db }) => {
   app.patch(
     '/v1/inbox/subscriptions/:identifier/preferences/:workflowIdOrIdentifier',
     {
-      config,
+      config: { ...config, preferences: false },
       schema: {
         tags,
         summary: 'Change whether a workflow reaches the subscriber through a topic subscription',
@@ -278,6 +310,24 @@ export const inboxPreferences: Resource = (app, { db }) => {
         return { data: await ofSubscription(tx, preference, row, workflow as PreferenceWorkflow) }
       }),
   )
+}
+
+/** On the hosted page, to switch a commercial workflow off is to unsubscribe. */
+async function refuseOnPage(
+  tx: Tx,
+  request: FastifyRequest,
+  chosen: Array<[PreferenceWorkflow, Static<typeof Channels>]>,
+): Promise<void> {
+  const { session } = request
+  if (!session.isForPreferences) return
+  const moved = chosen.flatMap(([{ id, identifier, message_class }, channels]) =>
+    Object.entries(channels).map(([channel, isOn]) => ({
+      workflow: { id, identifier, isCommercial: message_class === 'commercial' },
+      channel: channel as keyof typeof channels,
+      isOn,
+    })),
+  )
+  await addSuppressions(tx, session.environmentId, refusalsIn(session.subscriber, moved), request.now())
 }
 
 const channelsIn = ({ email, sms, in_app, chat, push }: Static<typeof Channels>): Static<typeof Channels> =>

@@ -16,7 +16,7 @@ const Own = Type.Object({
 
 export const inboxSubscriber: Resource = (app, { db }) => {
   const tags = ['Inbox in browsers']
-  const config = { public: true, inbox: true }
+  const config = { public: true, inbox: true, preferences: true }
   const path = '/v1/inbox/subscriber'
 
   app.get(

@@ -8,10 +8,13 @@ import { InboxLimits } from './limit.ts'
 
 const livesDays = 15
 const audience = 'widget_user'
+/** Of tokens that open preferences only; sockets refuse them. */
+const preferencesAudience = 'preferences'
+const preferencesHours = 24
 const scheme = 'Bearer'
 const id = new RegExp(idPattern)
 
-type Holder = Omit<InboxSession, 'expiresAt' | 'isVouchedFor' | 'isHeld'>
+type Holder = Omit<InboxSession, 'expiresAt' | 'isVouchedFor' | 'isHeld' | 'isForPreferences'>
 
 interface Claims {
   _id: string
@@ -43,7 +46,20 @@ export class InboxTokens {
   }
 
   /** Without names and addresses, since the token is in the URL of the socket. */
-  issue({ subscriber, organizationId, environmentId, contextKeys, ...holder }: Holder): string {
+  issue(holder: Holder): string {
+    return this.#make(holder, audience, livesDays * 86_400)
+  }
+
+  /** For the page of preferences: the link that opened it vouches for the subscriber. */
+  issueForPreferences(holder: Holder): string {
+    return this.#make(holder, preferencesAudience, preferencesHours * 3_600)
+  }
+
+  #make(
+    { subscriber, organizationId, environmentId, contextKeys, ...holder }: Holder,
+    aud: string,
+    seconds: number,
+  ): string {
     const { secrets, clock } = this.#services
     const iat = Math.floor(clock.now().getTime() / 1000)
     return secrets.makeToken({
@@ -56,31 +72,37 @@ export class InboxTokens {
       ...(holder.isContextVouchedFor ? { contextVouched: true } : {}),
       generations: [holder.generation, subscriber.inbox_generation],
       iss: this.#issuer,
-      aud: audience,
+      aud,
       iat,
-      exp: iat + livesDays * 86_400,
+      exp: iat + seconds,
     })
   }
 
-  async authenticate({ headers, method }: FastifyRequest): Promise<InboxSession> {
+  async authenticate({ headers, method, rules }: FastifyRequest): Promise<InboxSession> {
     const { authorization } = headers
     if (!authorization) throw fail('missing_authorization')
     const [word = ''] = authorization.split(' ', 1)
     if (word !== scheme)
       throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the token of the inbox session>` })
-    const session = await this.read(authorization.slice(scheme.length + 1), method)
+    const session = await this.#read(authorization.slice(scheme.length + 1), [audience, preferencesAudience], method)
     if (!session) throw fail('unauthorized')
+    if (session.isForPreferences && !rules.preferences) throw fail('preferences_session')
     return session
   }
 
   /**
    * Undefined for a token that is not ours, has another purpose, has expired or was ended, or whose subscriber was deleted.
-   * With a method, counts the request against the rate limit before any look-up.
    */
-  async read(token: string, method?: string): Promise<InboxSession | undefined> {
+  read(token: string): Promise<InboxSession | undefined> {
+    return this.#read(token, [audience])
+  }
+
+  /** With a method, counts the request against the rate limit before any look-up. */
+  async #read(token: string, audiences: string[], method?: string): Promise<InboxSession | undefined> {
     const { db, secrets, clock } = this.#services
     const given = secrets.readToken(token)
-    if (given?.aud !== audience || given.iss !== this.#issuer) return undefined
+    if (!given || !audiences.includes(String(given.aud)) || given.iss !== this.#issuer) return undefined
+    const isForPreferences = given.aud === preferencesAudience
     const claims = given as unknown as Claims
     const { _id = '', environmentId = '', contextKeys, vouched = false, vouchedBy, generations = [0, 0] } = claims
     const now = clock.now()
@@ -93,10 +115,10 @@ export class InboxTokens {
     const { subscriber, organizationId, isHeld, standing } = holder
     const session: InboxSession = {
       ...{ subscriber, environmentId, organizationId, contextKeys, expiresAt, vouchedBy, generation: generations[0] },
-      isHeld,
-      isVouchedFor: vouched,
+      ...{ isHeld, isForPreferences },
+      isVouchedFor: vouched || isForPreferences,
       // Earlier versions did not name the key; what they vouched for is taken as it was.
-      isContextVouchedFor: claims.contextVouched ?? (vouched && vouchedBy === undefined),
+      isContextVouchedFor: claims.contextVouched ?? (isForPreferences || (vouched && vouchedBy === undefined)),
     }
     return hasEnded(session, standing) ? undefined : session
   }

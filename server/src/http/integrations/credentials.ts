@@ -33,6 +33,12 @@ export const Configurations = Body({
   inboundWebhookSigningKey: Type.Optional(Type.String()),
   configurationSetName: Type.Optional(Type.String()),
   inboxCount: Type.Optional(Enum(['none', 'unread', 'unseen'])),
+  bounceAddress: Type.Optional(
+    Type.Boolean({
+      description:
+        'For SMTP, where the environment receives mail: mail servers report to us what they could not deliver',
+    }),
+  ),
   onUnknown: Type.Optional(
     Enum(onUnknownChoices, {
       description:

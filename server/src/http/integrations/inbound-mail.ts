@@ -1,5 +1,5 @@
-// Receives email replies over SMTP. Accepts only reply addresses of our messages, and relays nothing. A mail answered with
-// 250 is committed; after any other answer the sender still has it.
+// Receives mail over SMTP: replies, and mail that comes back. Accepts only addresses of our messages, and relays nothing. A mail
+// answered with 250 is committed; after any other answer the sender still has it.
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { ReplyOutcome } from '../../engine/feedback/replies.ts'
 import { StartError } from '../../errors.ts'
 import { parseMail, receivedMail } from './mail-parts.ts'
+import { mailReport } from './mail-reports.ts'
 
 export const mostBytes = 10 * 1024 * 1024
 /** Each may hold one mail in memory. High enough for a mail server in front, which has one address. */
@@ -24,7 +25,7 @@ const mailMs = 5 * 60_000
 type Settings = NonNullable<Config['inboundMail']>
 
 interface Surroundings {
-  engine: Pick<Engine, 'awaitsReply' | 'takeReply'>
+  engine: Pick<Engine, 'awaitsReply' | 'takeReply' | 'isReportAddress' | 'awaitsReport' | 'takeMailReport'>
   log: Logger
   /** How long a mail in flight may take during shutdown. */
   patienceMs: number
@@ -168,7 +169,9 @@ class Door {
 
   async #checkRecipient(address: string, { id, envelope }: SMTPServerSession): Promise<Refusal | undefined> {
     if (envelope.rcptTo.length >= mostRecipients) return new Refusal(452, '4.5.3 Too many recipients')
-    if (await this.#surroundings.engine.awaitsReply(address)) return undefined
+    const { engine } = this.#surroundings
+    const isReport = engine.isReportAddress(address)
+    if (await (isReport ? engine.awaitsReport(address) : engine.awaitsReply(address))) return undefined
     const count = (this.#unknown.get(id) ?? 0) + 1
     this.#unknown.set(id, count)
     return count > mostUnknown ? guessing : outcomes.unknown
@@ -184,9 +187,14 @@ class Door {
     const connection = { remoteAddress, clientHostname, hostNameAppearsAs, secure }
     const from = envelope.mailFrom ? envelope.mailFrom.address : ''
     const results: ReplyOutcome[] = []
+    const { engine } = this.#surroundings
     for (const { address: to } of envelope.rcptTo) {
+      if (engine.isReportAddress(to)) {
+        results.push(await engine.takeMailReport(to, await mailReport(raw, parsed)))
+        continue
+      }
       const mail = receivedMail(raw, parsed, { from, to, connection })
-      results.push(await this.#surroundings.engine.takeReply(to, mail))
+      results.push(await engine.takeReply(to, mail))
     }
     return results.map((result) => outcomes[result]).find((refusal) => refusal !== undefined)
   }

@@ -1,12 +1,17 @@
-// Receives delivery events of providers: delivered, opened, bounced. The provider's file verifies and parses a request; the
-// engine stores the events.
+// Receives delivery events of providers (delivered, opened, bounced) and text messages that people sent. The provider's file
+// verifies and parses a request; the engine stores what it says.
 import { type Static, Type } from 'typebox'
+import { newId } from '../../db/core/ids.ts'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
+import { sandboxOver } from '../../engine/core/step-ports.ts'
+import type { TextAnswer } from '../../engine/feedback/texts.ts'
 import { fail } from '../../errors.ts'
 import { Delivery } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import { type DeliveryEvent, InboundRequest } from '../../providers/events.ts'
 import { deliveryProvider } from '../../providers/index.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { sandboxOf } from '../../steps/delivery/sandbox.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { Enum, Timestamp } from '../edge/schema.ts'
 import { openConfigurations, openCredentials } from './credentials.ts'
@@ -42,7 +47,8 @@ export const inboundWebhooks: Resource = (app, services) => {
   }
   interface Taken {
     headers: Record<string, string>
-    reported: Static<typeof Reported>[]
+    /** A text, where the vendor is told what to answer. */
+    said: Static<typeof Reported>[] | string
   }
 
   const take = async (inbound: InboundRequest, { row, name, wording }: Given): Promise<Taken> => {
@@ -54,23 +60,63 @@ export const inboundWebhooks: Resource = (app, services) => {
     const configurations = openConfigurations(secrets, row)
     if (configurations.inboundWebhookEnabled !== true) throw fail('inbound_webhook_off')
     const greeting = provider.events.greet?.(inbound)
-    if (greeting) return { headers: greeting, reported: [] }
+    if (greeting) return { headers: greeting, said: [] }
     const integration = { id: row.id, credentials: openCredentials(secrets, row), configurations }
-    const events = await delivery.receive(provider, integration, inbound).catch((cause: unknown) => {
+    const told = await delivery.inbound(provider, integration, inbound).catch((cause: unknown) => {
       if (cause instanceof DeliveryError) throw fail('inbound_not_verifiable', { providerId }, { cause })
       throw cause
     })
-    if (!events) throw fail('inbound_signature_invalid')
+    if (!told) throw fail('inbound_signature_invalid')
     const reporter = { environmentId: row.environment_id, integrationId: row.id, providerId: row.provider_id, wording }
-    const known = await engine.report(reporter, events)
-    return { headers: {}, reported: known.map((event) => toReported(event, clock.now())) }
+    const known = await engine.report(reporter, told.events)
+    if (told.texts.length > 0) {
+      const answers = await engine.takeTexts(reporter, told.texts)
+      const { answerText } = provider.events
+      if (answerText) {
+        const { type, body } = answerText(answers[0]?.text)
+        return { headers: { 'content-type': type }, said: body }
+      }
+      await answer(provider, row, answers)
+    }
+    return { headers: {}, said: known.map((event) => toReported(event, clock.now())) }
+  }
+
+  /** The list of suppressions is not asked: whoever says STOP is told once that it was heard. */
+  const answer = async (provider: Provider, row: IntegrationRow, answers: TextAnswer[]) => {
+    if (answers.length === 0) return
+    const { type } = await db
+      .selectFrom('environments')
+      .select('type')
+      .where('id', '=', row.environment_id)
+      .executeTakeFirstOrThrow()
+    const id = newId(clock.now())
+    const origin = { transactionId: `answer_${id}`, subscriberId: '', workflow: '', stepId: '' }
+    const integration = {
+      ...{ id: row.id, credentials: openCredentials(secrets, row), configurations: openConfigurations(secrets, row) },
+      isDevelopment: type === 'dev',
+      sandbox: sandboxOf({ environmentId: row.environment_id, ...origin }, { sandbox: sandboxOver(db), clock }),
+    }
+    for (const [place, { to, from, text }] of answers.entries()) {
+      const common = { id: `${id}${place}`, attempt: 1, providerData: {}, customData: {} }
+      await delivery
+        .send(provider, integration, { ...common, channel: 'sms', to, from, content: text })
+        .catch((error: unknown) => {
+          if (!(error instanceof DeliveryError)) throw error
+          services.log.warn({ integrationId: row.id, reason: error.message }, 'could not answer a text message')
+        })
+    }
   }
 
   const schema = {
     tags: ['Inbound webhooks'],
     description:
       'The request of the provider. Returns the events of known messages; repeating an event changes nothing.',
-    response: { 200: Type.Array(Reported) },
+    response: {
+      200: {
+        description: 'The events of known messages; for Twilio, the answer to a text',
+        content: { 'application/json': { schema: Type.Array(Reported) }, 'text/xml': { schema: Type.String() } },
+      },
+    },
   }
   const toInbound = (request: { url: string; headers: InboundHeaders; body: unknown }) =>
     new InboundRequest({
@@ -126,8 +172,8 @@ export const inboundWebhooks: Resource = (app, services) => {
       async (request, reply) => {
         const { environmentId, integrationId } = request.params
         const row = await findIntegration(db, environmentId, integrationId)
-        const { headers, reported } = await take(toInbound(request), { row, name: integrationId, wording: 'v2' })
-        return reply.headers(headers).send(reported)
+        const { headers, said } = await take(toInbound(request), { row, name: integrationId, wording: 'v2' })
+        return reply.headers(headers).send(said)
       },
     )
 
@@ -164,8 +210,8 @@ export const inboundWebhooks: Resource = (app, services) => {
           .orderBy('i.id')
           .limit(1)
           .executeTakeFirst()
-        const { headers, reported } = await take(toInbound(request), { row, name, wording: 'v1' })
-        return reply.headers(headers).send(reported)
+        const { headers, said } = await take(toInbound(request), { row, name, wording: 'v1' })
+        return reply.headers(headers).send(said)
       },
     )
   })

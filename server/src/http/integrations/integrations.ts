@@ -6,6 +6,7 @@ import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { idPattern, newId, randomUrlSafe } from '../../db/core/ids.ts'
 import { hasPrimary, isSandbox } from '../../db/core/integration-facts.ts'
+import { newVapidKeys } from '../../db/core/vapid.ts'
 import {
   findIntegration,
   type IntegrationRow,
@@ -165,7 +166,7 @@ export const integrations: Resource = (app, services) => {
       const provider = providerOf(services, body.providerId, channel)
       if (environment.isHeld && channel !== 'in_app' && !isSandbox({ provider_id: provider.id }))
         throw fail('clock_sandbox_only', { providerId: body.providerId }, { ctx: { providerId: body.providerId } })
-      const credentials = readCredentials(body.credentials, provider)
+      const credentials = withOwnKeys(provider, readCredentials(body.credentials, provider))
       const filters = readFilters(conditions)
       if (body.check) await refuseFailedCheck(services, provider, credentials)
       const now = clock.now()
@@ -216,7 +217,9 @@ export const integrations: Resource = (app, services) => {
       await refuseForeignEnvironment(db, environment, body._environmentId)
       if (Object.keys(body).every((name) => name === 'check')) throw fail('integration_unchanged')
       const provider = findProvider(stored.provider_id)
-      const credentials = body.credentials && readCredentials(body.credentials, provider)
+      const credentials =
+        body.credentials &&
+        withOwnKeys(provider, readCredentials(body.credentials, provider), openCredentials(secrets, stored))
       const filters = body.conditions && readFilters(body.conditions)
       if (body.check && provider)
         await refuseFailedCheck(services, provider, credentials ?? openCredentials(secrets, stored))
@@ -459,6 +462,14 @@ async function configure(
 /** Caches nothing, since a check does not send. */
 const deliveryFor = ({ http, clock, brand }: Services) => new Delivery({ http, clock, brand: brand.word })
 
+/** The keys of web push are made here, once; callers cannot bring or change them. */
+function withOwnKeys(provider: Provider | undefined, given: Credentials, stored?: Credentials): Credentials {
+  if (provider?.id !== 'web-push') return given
+  const { applicationId: publicKey, secretKey: privateKey } = stored ?? {}
+  const keys = publicKey && privateKey ? { publicKey, privateKey } : newVapidKeys()
+  return { ...given, applicationId: keys.publicKey, secretKey: keys.privateKey }
+}
+
 /** Each of the service's own providers can exist once; others up to a sanity limit. */
 async function refuseAnother(
   tx: Tx,
@@ -478,7 +489,7 @@ async function refuseAnother(
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   if (id === 'svc' && Number(same) > 0) throw fail('second_in_app_integration')
-  if ((id === 'svc-email' || id === 'svc-sms') && Number(same) > 0)
+  if (['svc-email', 'svc-sms', 'web-push'].includes(id) && Number(same) > 0)
     throw fail('second_native_integration', { brand: brand.word, channel: String(channel) })
   if (Number(count) >= mostIntegrations) throw fail('too_many_integrations', { limit: mostIntegrations })
 }

@@ -19,7 +19,7 @@ interface Envelope {
 }
 
 /** Rejects if it is not a mail. */
-export async function parseMail(raw: Buffer): Promise<ParsedMail> {
+export async function parseMail(raw: Buffer, more: { keepDeliveryStatus?: boolean } = {}): Promise<ParsedMail> {
   const { simpleParser } = await import('mailparser')
   return simpleParser(raw, {
     // Otherwise long HTML would make parsing fail.
@@ -28,16 +28,21 @@ export async function parseMail(raw: Buffer): Promise<ParsedMail> {
     skipImageLinks: true,
     skipTextToHtml: true,
     skipTextLinks: true,
+    ...more,
   })
 }
+
+/** Recognizes a mail that arrives twice. */
+export const fingerprintOf = (raw: Buffer, { messageId }: ParsedMail): string =>
+  createHash('sha256')
+    .update(messageId ?? raw)
+    .digest('hex')
 
 export function receivedMail(raw: Buffer, parsed: ParsedMail, { from, to, connection }: Envelope): ReceivedMail {
   const { messageId, inReplyTo, references } = parsed
   const listed = [references ?? []].flat()
   return {
-    fingerprint: createHash('sha256')
-      .update(messageId ?? raw)
-      .digest('hex'),
+    fingerprint: fingerprintOf(raw, parsed),
     senders: [...addressesIn(parsed.from).map(({ address }) => address), from].filter(Boolean).slice(0, mostSenders),
     answers: [...idsIn(inReplyTo), ...listed.flatMap(idsIn).reverse()].slice(0, mostAnswered),
     content: {

@@ -1,6 +1,13 @@
 // The providers: every one that an integration can use, with its credentials, so that the dashboard can draw forms.
 import { type Static, Type } from 'typebox'
-import { providers as catalog, extras, type Provider, reportingIds, reportsCheckedBy } from '../../providers/catalog.ts'
+import {
+  alwaysOffered,
+  providers as catalog,
+  extras,
+  type Provider,
+  reportingIds,
+  reportsCheckedBy,
+} from '../../providers/catalog.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Enum } from '../edge/schema.ts'
@@ -36,7 +43,10 @@ const ProviderItem = Type.Object({
 })
 
 export const providers: Resource = (app, { brand, config }) => {
-  const offered = [...catalog, ...extras.filter(({ id }) => config.extraProviders.includes(id))]
+  const offered = [
+    ...catalog,
+    ...extras.filter(({ id }) => alwaysOffered.includes(id) || config.extraProviders.includes(id)),
+  ]
   app.get(
     '/v1/providers',
     {

@@ -50,7 +50,12 @@ export const simulations: Resource = (app, services) => {
   app.addHook('onClose', () => threads.close())
   // What is not stored need not be encrypted.
   const reading = { brand, secrets: { encrypt: (clear: string) => clear } }
-  const shownBrand = { word: brand.word, signatureHeader: `${brand.word}-signature`, publicUrl: config.publicUrl }
+  const shownBrand = {
+    word: brand.word,
+    signatureHeader: `${brand.word}-signature`,
+    publicUrl: config.publicUrl,
+    receivesMail: config.inboundMail !== undefined,
+  }
 
   app.post(
     '/v1/simulations',

@@ -1,4 +1,4 @@
-// The embeddable inbox: one script, the same as modules, and languages.
+// The embeddable inbox: one script, the same as modules, and languages; and the worker that shows push messages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import { packageFolder } from '../../package-folder.ts'
@@ -20,6 +20,7 @@ export const inboxFiles: Resource = (app) => {
   }
 
   app.get('/inbox.js', options, async (request, reply) => send(script, request, reply, 'inbox.js'))
+  app.get('/push-worker.js', options, async (request, reply) => send(script, request, reply, 'push-worker.js'))
   app.get('/inbox/*', options, async (request, reply) =>
     send(modules, request, reply, (request.params as { '*': string })['*']),
   )

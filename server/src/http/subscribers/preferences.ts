@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
 import {
+  findSnooze,
   holdSubscriber,
   holdWorkflows,
   listActiveWorkflows,
@@ -12,6 +13,7 @@ import {
   readPreferences,
   type SubscriberPreferences,
   saveGlobalPreference,
+  saveSnooze,
   saveWorkflowPreferences,
 } from '../../db/queries/preferences.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
@@ -27,7 +29,17 @@ import { dayNames, type Schedule as StoredSchedule, timePattern } from '../../en
 import { fail } from '../../errors.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { Resource } from '../edge/resource.ts'
-import { Body, Channel, ContextPayload, Enum, FreeObject, Identifier, QueryList, Timestamp } from '../edge/schema.ts'
+import {
+  Body,
+  Channel,
+  ContextPayload,
+  Enum,
+  FreeObject,
+  Identifier,
+  Nullable,
+  QueryList,
+  Timestamp,
+} from '../edge/schema.ts'
 import { idIn, slugOf } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 
@@ -54,6 +66,29 @@ export const Schedule = Body({
   ),
 })
 
+/** The end of a pause from commercial messages. */
+export const SnoozedUntil = Type.Unsafe<Date>({
+  ...Timestamp,
+  description: 'Until then, commercial email, SMS, chat and push messages are left out; absent without a pause',
+})
+export const GivenSnooze = Nullable(
+  Type.String({
+    format: 'date-time',
+    description: 'Pauses commercial messages until then, up to 365 days; null ends the pause',
+  }),
+)
+const longestSnoozeDays = 365
+const dayMs = 86_400_000
+
+/** @param given null ends the pause */
+export function readSnooze(given: string | null, now: Date): Date | null {
+  if (given === null) return null
+  const until = new Date(given)
+  if (!(until > now) || until.getTime() > now.getTime() + longestSnoozeDays * dayMs)
+    throw fail('snooze_invalid', { days: longestSnoozeDays })
+  return until
+}
+
 const WorkflowPreference = Type.Object({
   enabled: Type.Boolean(),
   channels: Channels,
@@ -71,7 +106,12 @@ const WorkflowPreference = Type.Object({
 })
 
 const Preferences = Type.Object({
-  global: Type.Object({ enabled: Type.Boolean(), channels: Channels, schedule: Type.Optional(FreeObject) }),
+  global: Type.Object({
+    enabled: Type.Boolean(),
+    channels: Channels,
+    schedule: Type.Optional(FreeObject),
+    snoozedUntil: Type.Optional(SnoozedUntil),
+  }),
   workflows: Type.Array(WorkflowPreference),
 })
 
@@ -152,11 +192,12 @@ type Criticality = 'critical' | 'nonCritical' | 'all'
 async function show(
   db: Db | Tx,
   owner: PreferenceOwner,
-  criticality: Criticality,
+  { criticality, now }: { criticality: Criticality; now: Date },
 ): Promise<Static<typeof Preferences>> {
   const workflows = await listActiveWorkflows(db, owner.environmentId)
   const preferences = await readPreferences(db, owner)
   const { global, byWorkflow } = preferences
+  const snoozedUntil = await findSnooze(db, owner, now)
   const listed = workflows.filter(
     (workflow) => criticality === 'all' || isCriticalWorkflow(workflow) === (criticality === 'critical'),
   )
@@ -165,6 +206,7 @@ async function show(
       enabled: true,
       channels: globalChannels(workflows, preferences),
       ...(global?.schedule ? { schedule: global.schedule } : {}),
+      ...(snoozedUntil ? { snoozedUntil } : {}),
     },
     workflows: listed.map((workflow) => {
       const own = byWorkflow.get(workflow.id)
@@ -252,7 +294,7 @@ export const preferences: Resource = (app, { db }) => {
       if (!subscriber) throw fail('subscriber_not_found', params)
       const contextKeys = [...new Set(query.contextKeys)].filter((key) => key !== '').sort()
       const owner = { environmentId: environment.id, subscriberRowId: subscriber.id, contextKeys }
-      return show(db, owner, query.criticality ?? 'nonCritical')
+      return show(db, owner, { criticality: query.criticality ?? 'nonCritical', now: request.now() })
     },
   )
 
@@ -267,6 +309,7 @@ export const preferences: Resource = (app, { db }) => {
           channels: Type.Optional(Choices),
           workflowId: Type.Optional(Identifier({ description: 'Without it the channels apply to all workflows' })),
           schedule: Type.Optional(Schedule),
+          snoozedUntil: Type.Optional(GivenSnooze),
           context: Type.Optional(ContextPayload()),
         }),
         response: { 200: Preferences },
@@ -287,7 +330,8 @@ export const preferences: Resource = (app, { db }) => {
         const general = workflowId === undefined ? channels : undefined
         if (schedule !== undefined || (general && Object.keys(general).length > 0))
           await saveGlobalPreference(tx, owner, { channels: general, schedule }, now)
-        return show(tx, owner, 'nonCritical')
+        if (body.snoozedUntil !== undefined) await saveSnooze(tx, owner, readSnooze(body.snoozedUntil, now))
+        return show(tx, owner, { criticality: 'nonCritical', now })
       })
     },
   )

@@ -1,3 +1,4 @@
+import { isSignedBy, ownReports } from '../own-reports.ts'
 import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
 import { signed } from '../webhook-signature.ts'
 
@@ -41,5 +42,12 @@ export const emailWebhook = emailProvider({
 
   problem({ body, isSuccess }) {
     return isSuccess ? undefined : { says: textAt(body, 'message') ?? textAt(body, 'error') }
+  },
+
+  events: {
+    checkedBy: ['secretKey'],
+    verify: (request, { signingKey, credentials: { secretKey } }, { brand }) =>
+      isSignedBy(signingKey ?? secretKey, brand, request),
+    read: ownReports,
   },
 })

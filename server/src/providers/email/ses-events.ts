@@ -58,13 +58,21 @@ function isOfSns(url: string): boolean {
   return protocol === 'https:' && /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/.test(host)
 }
 
-export async function snsEvents({ body }: InboundRequest, { ask }: Tools): Promise<DeliveryEvent[]> {
-  if (textAt(body, 'Type') === 'SubscriptionConfirmation') {
-    const url = textAt(body, 'SubscribeURL') ?? ''
-    if (isOfSns(url)) await ask(url)
-    return []
-  }
-  const event = parse(textAt(body, 'Message') ?? '')
+/** Follows the link in the first request of a topic. @returns whether it was that */
+export async function confirmSubscription({ body }: InboundRequest, { ask }: Pick<Tools, 'ask'>): Promise<boolean> {
+  if (textAt(body, 'Type') !== 'SubscriptionConfirmation') return false
+  const url = textAt(body, 'SubscribeURL') ?? ''
+  if (isOfSns(url)) await ask(url)
+  return true
+}
+
+/** What was published to the topic. */
+export const snsMessage = ({ body }: InboundRequest): unknown => parse(textAt(body, 'Message') ?? '')
+
+export async function snsEvents(request: InboundRequest, tools: Tools): Promise<DeliveryEvent[]> {
+  const { body } = request
+  if (await confirmSubscription(request, tools)) return []
+  const event = snsMessage(request)
   const name = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
   // Details are in a member named after the event: `bounce`, `deliveryDelay`.
   const details = at(

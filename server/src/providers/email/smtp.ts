@@ -51,9 +51,10 @@ const mostConnections = 20
 const mostMails = 100
 
 export async function sendMail(message: EmailMessage, server: SmtpServer, tools: Tools): Promise<SendResult> {
-  const mail =
+  const whole =
     (server.dkim ? undefined : await simpleMail(message, tools.clock.now())) ??
     (await wholeMail(message, server, tools))
+  const mail = message.bounceAddress === undefined ? whole : { ...whole, from: message.bounceAddress }
   checkEnvelope(mail, tools)
   const pool = await tools.keep(() => open(server, tools))
   let leave: (() => void) | undefined

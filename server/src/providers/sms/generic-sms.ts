@@ -1,5 +1,6 @@
 import { withToken } from '../access-token.ts'
 import { jsonIn } from '../http-client.ts'
+import { isSignedBy, ownReports, ownTexts } from '../own-reports.ts'
 import { flag, optional, secret, smsProvider, smsSender, text, textAt, usual } from '../provider.ts'
 
 export const genericSms = smsProvider({
@@ -55,5 +56,13 @@ export const genericSms = smsProvider({
     if (isSuccess) return undefined
     const told = textAt(body, 'message') ?? textAt(body, 'error.message') ?? textAt(body, 'error')
     return { says: told ?? (body === undefined ? text : undefined) }
+  },
+
+  events: {
+    checkedBy: ['secretKey'],
+    verify: (request, { signingKey, credentials: { secretKey } }, { brand }) =>
+      isSignedBy(signingKey ?? secretKey, brand, request),
+    read: ownReports,
+    texts: ownTexts,
   },
 })

@@ -1,5 +1,6 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
-import { secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
+import { eventsIn, textOf, withPlus } from '../events.ts'
+import { at, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 import { addressOf } from './short-message.ts'
 
 /** https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes */
@@ -35,5 +36,19 @@ export const infobipSms = smsProvider({
     if (textAt(body, 'messages.0.status.groupName') !== 'REJECTED') return undefined
     const name = textAt(body, 'messages.0.status.name')
     return { says: textAt(body, 'messages.0.status.description') ?? name, code: codes[name ?? ''] }
+  },
+
+  events: {
+    read: () => [],
+    /** https://www.infobip.com/docs/api/channels/sms/inbound-sms/receive-inbound-sms-messages */
+    texts: ({ body }) =>
+      eventsIn(at(body, 'results')).flatMap((each) =>
+        textOf({
+          id: textAt(each, 'messageId'),
+          from: withPlus(textAt(each, 'from')),
+          to: withPlus(textAt(each, 'to')),
+          text: textAt(each, 'text'),
+        }),
+      ),
   },
 })

@@ -1,4 +1,5 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
+import { textOf, withPlus } from '../events.ts'
 import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 import { isGsm } from './short-message.ts'
 
@@ -37,5 +38,17 @@ export const messagebird = smsProvider({
       says: textAt(body, 'errors.0.description'),
       code: isRecipient ? 'recipient_refused' : codes[textAt(body, 'errors.0.code') ?? ''],
     }
+  },
+
+  events: {
+    read: () => [],
+    /** https://developers.messagebird.com/api/sms-messaging/#receive-a-message */
+    texts: ({ body }) =>
+      textOf({
+        id: textAt(body, 'id'),
+        from: withPlus(textAt(body, 'originator')),
+        to: withPlus(textAt(body, 'recipient')),
+        text: textAt(body, 'body') ?? textAt(body, 'message'),
+      }),
   },
 })

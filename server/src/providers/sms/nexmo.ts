@@ -1,4 +1,5 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
+import { textOf, withPlus } from '../events.ts'
 import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 import { isGsm } from './short-message.ts'
 
@@ -42,5 +43,17 @@ export const nexmo = smsProvider({
     if (isSuccess && (status === undefined || status === '0')) return undefined
     const says = textAt(body, 'messages.0.error-text') ?? textAt(body, 'detail') ?? textAt(body, 'title')
     return { says, code: codes[status ?? ''] }
+  },
+
+  events: {
+    read: () => [],
+    /** https://developer.vonage.com/en/messaging/sms/guides/inbound-sms; numbers come without a plus sign. */
+    texts: ({ body }) =>
+      textOf({
+        id: textAt(body, 'messageId'),
+        from: withPlus(textAt(body, 'msisdn')),
+        to: withPlus(textAt(body, 'to')),
+        text: textAt(body, 'text'),
+      }),
   },
 })

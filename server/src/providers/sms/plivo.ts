@@ -1,4 +1,4 @@
-import { type EventStatus, eventOf, hmac, type InboundRequest, isSame } from '../events.ts'
+import { type EventStatus, eventOf, hmac, type InboundRequest, isSame, textOf } from '../events.ts'
 import { basic, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 import { isPlain } from '../provider-data.ts'
 
@@ -58,6 +58,8 @@ export const plivo = smsProvider({
         means,
         response: textAt(body, 'ErrorCode'),
       }),
+    /** https://www.plivo.com/docs/messaging/use-cases/receive-sms */
+    texts: ({ form }) => textOf({ id: form.MessageUUID, from: form.From, to: form.To, text: form.Text }),
   },
 })
 

@@ -1,3 +1,4 @@
+import { textOf, withPlus } from '../events.ts'
 import { bearer, choice, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 
 const regions = ['eu', 'us', 'au', 'br', 'ca'] as const
@@ -26,5 +27,19 @@ export const sinch = smsProvider({
 
   problem({ body, isSuccess }) {
     return isSuccess ? undefined : { says: textAt(body, 'text') }
+  },
+
+  events: {
+    read: () => [],
+    /** https://developers.sinch.com/docs/sms/api-reference/sms/tag/Webhooks */
+    texts: ({ body }) =>
+      textAt(body, 'type') !== 'mo_text'
+        ? []
+        : textOf({
+            id: textAt(body, 'id'),
+            from: withPlus(textAt(body, 'from')),
+            to: withPlus(textAt(body, 'to')),
+            text: textAt(body, 'body'),
+          }),
   },
 })

@@ -1,6 +1,8 @@
 import { decodeXML } from 'entities'
 import { awsSignature, isRegion } from '../aws.ts'
 import type { DeliveryErrorCode } from '../delivery-error.ts'
+import { confirmSubscription, isFromSns, snsMessage } from '../email/ses-events.ts'
+import { textOf } from '../events.ts'
 import { secret, smsProvider, text, textAt } from '../provider.ts'
 import { type Data, isPlain } from '../provider-data.ts'
 
@@ -56,6 +58,25 @@ export const sns = smsProvider({
     const says = tagged(text, 'Message')
     const isRecipient = tagged(text, 'Code') === 'InvalidParameter' && /\bPhoneNumber\b/.test(says ?? '')
     return { says, code: isRecipient ? 'recipient_refused' : codes[tagged(text, 'Code') ?? ''] }
+  },
+
+  events: {
+    checkedBy: ['region'],
+    verify: (request, { credentials: { region } }, tools) => isFromSns(request, region, tools),
+    async read(request, tools) {
+      await confirmSubscription(request, tools)
+      return []
+    },
+    /** https://docs.aws.amazon.com/sms-voice/latest/userguide/two-way-sms-payload.html */
+    texts: (request) => {
+      const message = snsMessage(request)
+      return textOf({
+        id: textAt(message, 'inboundMessageId'),
+        from: textAt(message, 'originationNumber'),
+        to: textAt(message, 'destinationNumber'),
+        text: textAt(message, 'messageBody'),
+      })
+    },
   },
 })
 

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import type { DeliveryErrorCode } from '../delivery-error.ts'
-import { type EventStatus, eventOf } from '../events.ts'
+import { type EventStatus, eventOf, textOf } from '../events.ts'
 import { bearer, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 
 const means: Record<string, EventStatus> = {
@@ -78,5 +78,14 @@ export const telnyx = smsProvider({
         externalId: textAt(body, 'data.id'),
         response: textAt(body, 'data.payload.errors.0.title'),
       }),
+    texts: ({ body }) =>
+      textAt(body, 'data.event_type') !== 'message.received'
+        ? []
+        : textOf({
+            id: textAt(body, 'data.payload.id'),
+            from: textAt(body, 'data.payload.from.phone_number'),
+            to: textAt(body, 'data.payload.to.0.phone_number'),
+            text: textAt(body, 'data.payload.text'),
+          }),
   },
 })

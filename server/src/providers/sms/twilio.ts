@@ -1,4 +1,5 @@
-import { type EventStatus, eventOf, hmac, isSame } from '../events.ts'
+import { escapeUTF8 } from 'entities'
+import { type EventStatus, eventOf, hmac, isSame, textOf } from '../events.ts'
 import { basic, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 import { rename } from '../provider-data.ts'
 
@@ -63,5 +64,16 @@ export const twilio = smsProvider({
     },
     read: ({ form }) =>
       eventOf(form, { id: form.MessageSid, event: form.MessageStatus, means, response: form.ErrorCode }),
+    /** https://www.twilio.com/docs/messaging/guides/webhook-request; with OptOutType, Twilio has answered. */
+    texts: ({ form }) =>
+      form.MessageStatus !== undefined
+        ? []
+        : textOf({ id: form.MessageSid, from: form.From, to: form.To, text: form.Body }).map((text) =>
+            form.OptOutType ? { ...text, isAnswered: true } : text,
+          ),
+    answerText: (text) => ({
+      type: 'text/xml; charset=utf-8',
+      body: `<?xml version="1.0" encoding="UTF-8"?>${text === undefined ? '<Response/>' : `<Response><Message>${escapeUTF8(text)}</Message></Response>`}`,
+    }),
   },
 })

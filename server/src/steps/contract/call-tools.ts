@@ -7,6 +7,7 @@ import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
 import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
+import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { NewSandboxMessage, SandboxFault } from '../../db/queries/sandbox.ts'
 import type { Delivery } from '../../providers/delivery.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
@@ -95,6 +96,10 @@ export interface StepPorts {
     token: string,
     now: Date,
   ): Promise<boolean>
+  /** The browsers that a subscriber has registered. */
+  findBrowsers(of: { environmentId: string; subscriberRowId: string }): Promise<PushSubscriptionRow[]>
+  /** @returns whether the subscriber had this browser */
+  forgetBrowser(of: { environmentId: string; subscriberRowId: string }, id: string): Promise<boolean>
   countInbox(inbox: Inbox, filter: MessageFilter, most: number): Promise<number>
   /** The files that came with a trigger, in their order. */
   readFiles(event: { environmentId: string; id: string }, most: number): Promise<FileRow[]>
@@ -129,6 +134,8 @@ export interface CallTools extends StepPorts {
   signatureHeader: string
   /** The public address of the service, for links in messages. */
   publicUrl: string
+  /** Whether the service receives mail. */
+  receivesMail: boolean
   /** Whether messages keep their content. */
   storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's default. */

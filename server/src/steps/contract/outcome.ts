@@ -20,6 +20,7 @@ export type Reason =
   | 'previous_step_failed'
   | 'subscriber_gone'
   | 'suppressed'
+  | 'snoozed'
   // The subscriber cannot be reached this way.
   | 'missing_email'
   | 'missing_phone'
@@ -95,6 +96,7 @@ const lines = {
   filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
   filtered_by_subscriberGlobal: ['Step filtered by subscriber global preferences', 'Success'],
   filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
+  snoozed_commercial: ['The subscriber has paused commercial messages', 'Success'],
   suppressed: ['The recipient is on the suppression list', 'Success'],
   one_click_needs_https: ['One-click unsubscribe needs an https address', 'Warning'],
   no_unsubscribe_header: ['The provider takes no unsubscribe header', 'Warning'],

@@ -1,6 +1,7 @@
 // The links and headers by which people refuse commercial messages.
 import { type AddressChannel, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
-import { makeLink } from '../../db/core/link-tokens.ts'
+import { type LinkPurpose, makeLink, makeMailToken, noAddress } from '../../db/core/link-tokens.ts'
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { Situation } from '../../render/liquid.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { type RunFacts, type StepRun, situationOf } from '../contract/step-run.ts'
@@ -12,59 +13,118 @@ export const isCommercial = ({ workflow }: Pick<RunFacts, 'workflow'>): boolean 
 export const linkBaseOf = ({ run }: StepRun, { publicUrl }: Pick<CallTools, 'publicUrl'>): string =>
   (run.environment.consent.brand.linkBaseUrl ?? publicUrl).replace(/\/+$/, '')
 
-interface Addressed {
+export interface Addressed {
   channel: AddressChannel
   messageId: string
-  /** Undefined while nobody can be reached. */
+  /** Undefined while nobody can be reached, or where one text goes to several. */
   address: string | undefined
 }
 
-/** The same in the text and in the header. */
-export function unsubscribeUrl(
-  of: StepRun,
-  tools: Pick<CallTools, 'publicUrl' | 'secrets'>,
-  { channel, messageId, address = '' }: Addressed,
-): string {
+type LinkTools = Pick<CallTools, 'publicUrl' | 'secrets' | 'clock'>
+
+/** How long the pages that show something personal stay open. */
+export const pageDays = 180
+const dayMs = 86_400_000
+
+/** What templates can name. The same address in the text and in the header. */
+export const linkNames = {
+  unsubscribe_url: 'u',
+  preferences_url: 'p',
+  view_in_browser_url: 'v',
+} as const satisfies Record<string, LinkPurpose>
+export type LinkName = keyof typeof linkNames
+
+function linkOf(of: StepRun, tools: LinkTools, { channel, messageId, address }: Addressed, purpose: LinkPurpose) {
   const { run } = of
   const token = makeLink(tools.secrets, {
-    purpose: 'u',
+    purpose,
     environmentId: run.environment.id,
     subscriberRowId: run.subscriber.id,
     messageId,
     workflowId: run.workflow.id,
-    category: run.workflow.consent_category ?? null,
+    category: purpose === 'u' ? (run.workflow.consent_category ?? null) : null,
     channel,
     hasContexts: run.contextKeys.length > 0,
-    addressHash: hashOfAddress(comparedAddress(channel, address)),
+    addressHash: address === undefined ? noAddress : hashOfAddress(comparedAddress(channel, address)),
+    expiresAt: purpose === 'u' ? null : new Date(tools.clock.now().getTime() + pageDays * dayMs),
+    contextIds: [],
   })
-  return `${linkBaseOf(of, tools)}/l/u/${token}`
+  return `${linkBaseOf(of, tools)}/l/${purpose}/${token}`
 }
 
-/** What templates read, with `unsubscribe_url`; signed only where a template names it. */
+export const unsubscribeUrl = (of: StepRun, tools: LinkTools, addressed: Addressed): string =>
+  linkOf(of, tools, addressed, 'u')
+export const preferencesUrl = (of: StepRun, tools: LinkTools, addressed: Addressed): string =>
+  linkOf(of, tools, addressed, 'p')
+
+/** What templates read, with these links; each is signed only where a template names it. */
 export function linkedSituation(
   of: StepRun,
-  tools: Pick<CallTools, 'publicUrl' | 'secrets'>,
+  tools: LinkTools,
   addressed: Addressed,
+  names: readonly LinkName[],
 ): Situation {
   const usual = situationOf(of)
-  let url: string | undefined
-  const data = Object.defineProperty({ ...usual.data }, 'unsubscribe_url', {
-    enumerable: true,
-    get() {
-      url ??= unsubscribeUrl(of, tools, addressed)
-      return url
-    },
-  })
+  const data = { ...usual.data }
+  for (const name of names) {
+    let url: string | undefined
+    Object.defineProperty(data, name, {
+      enumerable: true,
+      get() {
+        url ??= linkOf(of, tools, addressed, linkNames[name])
+        return url
+      },
+    })
+  }
   return { ...usual, data }
+}
+
+/** By which a mail that comes back is recognized. */
+export const idHeader = 'X-Belfry-Id'
+
+export const idHeaders = (
+  { run }: StepRun,
+  { secrets }: Pick<CallTools, 'secrets'>,
+  messageId: string,
+): Record<string, string> => ({
+  [idHeader]: makeMailToken(secrets, 'id', { environmentId: run.environment.id, messageId }),
+})
+
+/** The address that unsubscribes whoever writes to it, where mail is received. */
+export function unsubscribeMailto(
+  { run }: StepRun,
+  { secrets, receivesMail }: Pick<CallTools, 'secrets' | 'receivesMail'>,
+  messageId: string,
+): string | undefined {
+  const { inboundParseDomain } = run.environment.dns
+  if (!receivesMail || !inboundParseDomain) return undefined
+  const token = makeMailToken(secrets, 'unsubscribe', { environmentId: run.environment.id, messageId })
+  return `mailto:unsubscribe+${token}@${inboundParseDomain}?subject=unsubscribe`
+}
+
+/** The envelope sender of a mail over SMTP, where its integration wants reports from mail servers to come to us. */
+export function bounceAddressOf(
+  { run }: StepRun,
+  { secrets, receivesMail }: Pick<CallTools, 'secrets' | 'receivesMail'>,
+  { configurations }: Pick<IntegrationRow, 'configurations'>,
+  messageId: string,
+): string | undefined {
+  const { inboundParseDomain } = run.environment.dns
+  if (configurations.bounceAddress !== true || !receivesMail || !inboundParseDomain) return undefined
+  const token = makeMailToken(secrets, 'bounce', { environmentId: run.environment.id, messageId })
+  return `bounce+${token}@${inboundParseDomain}`
 }
 
 const headerName = 'List-Unsubscribe'
 
 /** RFC 8058. A caller who names the header replaces both; Belfry adds neither. */
-export function unsubscribeHeaders(url: string, given: Record<string, string>): Record<string, string> {
+export function unsubscribeHeaders(
+  { url, mailto }: { url: string; mailto: string | undefined },
+  given: Record<string, string>,
+): Record<string, string> {
   if (Object.keys(given).some((name) => name.toLowerCase() === headerName.toLowerCase())) return {}
   return {
-    [headerName]: `<${url}>`,
+    [headerName]: mailto === undefined ? `<${url}>` : `<${url}>, <${mailto}>`,
     ...(isOneClick(url) ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {}),
   }
 }

@@ -4,7 +4,8 @@ import { renderChat } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
-import { type StepRun, situationOf } from '../contract/step-run.ts'
+import type { StepRun } from '../contract/step-run.ts'
+import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
 import {
   type Destination,
   deliveredMessage,
@@ -19,14 +20,17 @@ import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'chat'
+const links = ['unsubscribe_url', 'preferences_url'] as const satisfies readonly LinkName[]
 
-export const chat = textStep({ type: channel, fields: { body: 'CHAT_BODY' }, render: renderChat, call })
+export const chat = textStep({ type: channel, fields: { body: 'CHAT_BODY' }, render: renderChat, call, links })
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
+  // One text for all of them, so its links speak for no address.
+  const linked = { channel, messageId: messageIdFor(of.job.id, channel), address: undefined } as const
   const { body } = of.isRendered
     ? { body: textFrom(of.values.body) }
-    : renderChat(of.values, situationOf(of), run.translator)
+    : renderChat(of.values, linkedSituation(of, tools, linked, links), run.translator)
   const { groups, details: problems } = await chatGroupsOf(of, tools)
   if (groups.length === 0 && problems.length === 0) {
     const line = detail(run.contextKeys.length > 0 ? 'no_channel_in_context' : 'no_channel')

@@ -86,7 +86,7 @@ describe('an email', () => {
         html: expect.stringMatching(/^<p>Hello <b>world<\/b><\/p>/),
         text: expect.stringMatching(/^Hello world/),
         attachments: [],
-        headers: {},
+        headers: { 'X-Belfry-Id': expect.stringMatching(/^[a-z2-7]{50}$/) },
         customData: {},
         id: _id,
         payloadDetails: { what: 'world', subscriber: expect.objectContaining({ subscriberId: 'ada' }) },

@@ -35,11 +35,19 @@ import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
 import {
+  type Addressed,
+  bounceAddressOf,
+  idHeader,
+  idHeaders,
   isCommercial,
   isOneClick,
+  type LinkName,
   linkBaseOf,
   linkedSituation,
+  linkNames,
+  preferencesUrl,
   unsubscribeHeaders,
+  unsubscribeMailto,
   unsubscribeUrl,
 } from '../delivery/consent-links.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
@@ -61,6 +69,7 @@ import { replyAddress } from './reply-callback.ts'
 
 /** The body of an email without one: an empty document of the block editor. */
 const emptyDocument = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
+const emailLinks = Object.keys(linkNames) as LinkName[]
 const kept = ['skip', 'editorType', 'disableOutputSanitization', 'layoutId', 'from']
 
 export const email: StepKind = {
@@ -110,7 +119,7 @@ export const email: StepKind = {
     return { ...values, body: values.editorType === 'block' && !isDocument(body) ? '' : body }
   },
   usesLayout: true,
-  links: ['unsubscribe_url'],
+  links: emailLinks,
 
   preview({ subject, body, disableOutputSanitization }, { of, translator, layout, branding }) {
     const template = { subject: asText(subject), body: asText(body), layout, branding }
@@ -170,7 +179,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   details.push(...replyDetails)
   let content: RenderedEmail
   try {
-    content = render(of, tools, layout, linkedSituation(of, tools, addressed))
+    content = render(of, tools, layout, linkedSituation(of, tools, addressed, emailLinks))
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return failed('content_failed', error.message, [detail('content_failed', { error: error.message })])
@@ -336,17 +345,22 @@ interface Refusing {
   details(first: IntegrationRow, wanted: number): Detail[]
 }
 
-function refusingOf(of: StepRun, tools: CallTools, addressed: Parameters<typeof unsubscribeUrl>[2]): Refusing {
+function refusingOf(of: StepRun, tools: CallTools, addressed: Addressed): Refusing {
   const { run } = of
   const { brand, footer: hasFooter } = run.environment.consent
   const url = unsubscribeUrl(of, tools, addressed)
-  const linkStart = `${linkBaseOf(of, tools)}/l/u/`
+  const mailto = unsubscribeMailto(of, tools, addressed.messageId)
+  const isLinked = new RegExp(`["']${escaped(linkBaseOf(of, tools))}/l/[up]/`)
   const texts = consentTexts[consentLanguage(run.subscriber.locale)]
-  const footer = { ...brand, unsubscribe: { words: texts.unsubscribe, url } }
+  const footer = {
+    ...brand,
+    unsubscribe: { words: texts.unsubscribe, url },
+    preferences: { words: texts.preferences, url: preferencesUrl(of, tools, addressed) },
+  }
   return {
-    headers: (given) => unsubscribeHeaders(url, given),
+    headers: (given) => unsubscribeHeaders({ url, mailto }, given),
     footed(content) {
-      if (!hasFooter || content.html.includes(`"${linkStart}`) || content.html.includes(`'${linkStart}`)) return content
+      if (!hasFooter || isLinked.test(content.html)) return content
       const text = content.text === undefined ? {} : { text: content.text + footerText(footer) }
       return { ...content, html: withFooter(content.html, footer), ...text }
     },
@@ -380,6 +394,7 @@ function composed(
   const own = said === undefined ? content : { html: said, text: textIn(overrides.text) ?? plainText(said) }
   const { html, text } = said === undefined ? own : (refusing?.footed(own) ?? own)
   const headers = headersIn(overrides.headers)
+  const bounceAddress = bounceAddressOf(of, tools, integration, parts.id)
   return {
     channel,
     ...parts,
@@ -391,7 +406,8 @@ function composed(
     subject: textIn(overrides.subject) ?? content.subject,
     html,
     text,
-    headers: { ...headers, ...refusing?.headers(headers) },
+    ...(bounceAddress === undefined ? {} : { bounceAddress }),
+    headers: { ...headers, ...refusing?.headers(headers), ...idHeaders(of, tools, parts.id) },
     ...(ipPoolName === undefined ? {} : { ipPoolName }),
     details: {
       transactionId: run.transactionId,
@@ -404,11 +420,13 @@ function composed(
   }
 }
 
-/** Line breaks removed: values may come from anyone. */
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+/** Line breaks removed: values may come from anyone. The header that mail is recognized by is ours. */
 const headersIn = (value: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(objectIn(value)).flatMap(([name, inner]) =>
-      ['string', 'number', 'boolean'].includes(typeof inner)
+      ['string', 'number', 'boolean'].includes(typeof inner) && name.toLowerCase() !== idHeader.toLowerCase()
         ? [[name, String(inner).replace(/[\r\n]+/g, ' ')] as const]
         : [],
     ),

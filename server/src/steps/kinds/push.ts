@@ -1,13 +1,15 @@
 // The push step: one message for each of the subscriber's devices.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import { openPushKeys, type PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import { findProvider } from '../../providers/catalog.ts'
-import type { PushMessage } from '../../providers/provider.ts'
+import type { PushMessage, PushSubscription } from '../../providers/provider.ts'
 import { type Data, merge } from '../../providers/provider-data.ts'
 import { type PushMessage as PushTexts, renderPush } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
-import { digestOf, type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import { digestOf, type StepRun, subscriberVariablesOf } from '../contract/step-run.ts'
+import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
 import {
   type Destination,
   deliveredMessage,
@@ -28,6 +30,7 @@ import {
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'
+const links = ['unsubscribe_url', 'preferences_url'] as const satisfies readonly LinkName[]
 /** The highest badge an app shows. */
 const highestBadge = 99
 
@@ -36,6 +39,7 @@ export const push = textStep({
   fields: { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' },
   render: renderPush,
   call,
+  links,
 })
 
 /** Devices of one app, or a topic. */
@@ -44,14 +48,18 @@ interface Audience {
   targets: string[]
   /** Whether they are the subscriber's own, to be removed once invalid. */
   isStored: boolean
+  /** Of web push, by the id of each; the targets are these ids. */
+  browsers?: ReadonlyMap<string, PushSubscriptionRow>
 }
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
+  // One text for all devices, so its links speak for no address.
+  const linked = { channel, messageId: messageIdFor(of.job.id, channel), address: undefined } as const
   const texts = of.isRendered
     ? { subject: textFrom(of.values.subject), body: textFrom(of.values.body) }
-    : renderPush(of.values, situationOf(of), run.translator)
-  const { audiences, details: problems, isSkipped } = audiencesOf(of, tools.brand)
+    : renderPush(of.values, linkedSituation(of, tools, linked, links), run.translator)
+  const { audiences, details: problems, isSkipped } = audiencesOf(of, tools.brand, await browsersOf(of, tools))
   if (audiences.length === 0 && problems.length === 0)
     return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
 
@@ -60,7 +68,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const tokens = new Map<string, string[]>()
   const devices = new Map<string, string>()
   const gone = new Set<string>()
-  for (const { integration, targets, isStored } of audiences) {
+  for (const { integration, targets, isStored, browsers } of audiences) {
     const overrides = withBadge(
       channelOverrides(of, channel, integration.provider_id, tools.brand),
       await badgeOf(of, tools, integration),
@@ -79,9 +87,14 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
         messageId: id,
         integrations: [integration],
         told: { deviceToken: target },
-        message: (_, attempt) => composed(of, tools.brand, integration, { id, attempt, target, texts, overrides }),
+        message: (_, attempt) => {
+          const browser = browsers?.get(target)
+          const subscription = browser && subscriptionOf(browser, tools)
+          return composed(of, tools.brand, integration, { id, attempt, target, texts, overrides, subscription })
+        },
         async forget(error) {
           gone.add(key)
+          if (browsers) return forgetBrowser(of, tools, integration, target, error)
           return isStored ? forgetToken(of, tools, integration, target, error) : []
         },
       })
@@ -114,9 +127,28 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
 
 const keyOf = ({ id }: IntegrationRow, target: string) => `${id} ${target}`
 
-function audiencesOf(of: StepRun, brand: string): { audiences: Audience[]; details: Detail[]; isSkipped: boolean } {
+/** The browsers that the subscriber has registered, if the environment has web push. */
+async function browsersOf({ run }: StepRun, { findBrowsers }: CallTools): Promise<Audience[]> {
+  const integration = run.environment.integrations.find(({ provider_id }) => provider_id === 'web-push')
+  if (!integration) return []
+  const rows = await findBrowsers({ environmentId: run.environment.id, subscriberRowId: run.subscriber.id })
+  const browsers = new Map(rows.map((row) => [row.id, row]))
+  return rows.length === 0 ? [] : [{ integration, targets: [...browsers.keys()], isStored: true, browsers }]
+}
+
+function subscriptionOf(row: PushSubscriptionRow, { secrets, publicUrl }: CallTools): PushSubscription {
+  const { protocol, hostname } = new URL(publicUrl)
+  const contact = protocol === 'https:' ? publicUrl : `mailto:belfry@${hostname}`
+  return { ...openPushKeys(secrets, row), page: row.page, contact }
+}
+
+function audiencesOf(
+  of: StepRun,
+  brand: string,
+  browsers: Audience[],
+): { audiences: Audience[]; details: Detail[]; isSkipped: boolean } {
   const entries = of.run.subscriber.channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
-  const audiences: Audience[] = []
+  const audiences: Audience[] = [...browsers]
   const details: Detail[] = []
   let isSkipped = false
   for (const entry of entries) {
@@ -177,6 +209,7 @@ interface Parts {
   target: string
   texts: PushTexts
   overrides: Data
+  subscription: PushSubscription | undefined
 }
 
 function composed(
@@ -194,10 +227,23 @@ function composed(
     payload: { ...run.event.payload, __nvMessageId: parts.id },
     overrides,
     subscriber: subscriberVariablesOf(run.subscriber),
+    severity: run.severity,
     step: digestOf(run.results),
     providerData: providerDataFor(of, provider_id, brand),
     customData: objectIn(overrides.customData),
   }
+}
+
+async function forgetBrowser(
+  { run }: StepRun,
+  { forgetBrowser: forget }: CallTools,
+  { provider_id: providerId }: IntegrationRow,
+  id: string,
+  { message }: Error,
+): Promise<Detail[]> {
+  const where = { environmentId: run.environment.id, subscriberRowId: run.subscriber.id }
+  if (!(await forget(where, id))) return []
+  return [detail('token_removed', { deviceToken: id, providerError: message }, { providerId })]
 }
 
 async function forgetToken(

@@ -4,7 +4,7 @@ import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { detail, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
-import { linkedSituation } from '../delivery/consent-links.ts'
+import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
@@ -21,13 +21,14 @@ import {
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'sms'
+const links = ['unsubscribe_url', 'preferences_url'] as const satisfies readonly LinkName[]
 
 export const sms = textStep({
   type: channel,
   fields: { body: 'SMS_BODY' },
   render: renderSms,
   call,
-  links: ['unsubscribe_url'],
+  links,
 })
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
@@ -36,7 +37,11 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const phone = phoneOf(of)
   const { body } = of.isRendered
     ? { body: textFrom(of.values.body) }
-    : renderSms(of.values, linkedSituation(of, tools, { channel, messageId: id, address: phone }), run.translator)
+    : renderSms(
+        of.values,
+        linkedSituation(of, tools, { channel, messageId: id, address: phone }, links),
+        run.translator,
+      )
   const integrations = integrationsFor(of, channel)
   const [first] = integrations
   if (!first) return noIntegration(of, channel)

@@ -1,0 +1,19 @@
+// The hosted page of preferences: with JavaScript, the element takes the form's place, and each switch is saved as it is moved.
+// If anything fails, the form stays.
+import type { PreferencesElement } from './elements/inbox-element.ts'
+
+async function begin(form: HTMLElement): Promise<void> {
+  const answer = await fetch(`${location.pathname}/session`, { method: 'POST', credentials: 'omit' })
+  if (!answer.ok) throw new Error(`The service answered ${answer.status}.`)
+  const { token } = (await answer.json()) as { token: string }
+  await customElements.whenDefined('belfry-preferences')
+  const element = document.createElement('belfry-preferences') as PreferencesElement
+  element.setAttribute('locale', document.documentElement.lang)
+  element.options = { preferencesToken: token }
+  for (const part of form.querySelectorAll('fieldset, #save')) part.remove()
+  form.before(element)
+}
+
+const form = document.getElementById('preferences')
+if (form && !form.hasAttribute('data-plain'))
+  begin(form).catch((error: unknown) => console.warn('The form stays:', error))
