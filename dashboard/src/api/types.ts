@@ -5502,7 +5502,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -5705,7 +5705,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{

@@ -31,6 +31,7 @@ const meanings: Record<EventType, string> = {
   'suppression.created': 'An address is held back',
   'suppression.removed': 'An address is written to again',
   'run.goal-met': 'A goal was met, which ended the run',
+  'sms.received': 'Somebody sent a text message to one of your numbers',
   'publish.requested': 'Somebody asks for the approval of a publish',
   'publish.approved': 'Approved, and published',
   'publish.declined': 'Declined',
@@ -45,6 +46,7 @@ const groups = [
   { label: 'Preferences', prefix: 'preference.' },
   { label: 'Suppressions', prefix: 'suppression.' },
   { label: 'Runs', prefix: 'run.' },
+  { label: 'Text messages', prefix: 'sms.' },
   { label: 'Publish requests', prefix: 'publish.' },
   { label: 'Audit log', prefix: 'audit.' },
 ]

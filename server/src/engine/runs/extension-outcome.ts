@@ -11,11 +11,20 @@ interface Job {
   delivery?: Record<string, unknown> | null | undefined
 }
 
-/** What later steps read, and of a branch also what became of its arms. Nothing before its turn. */
+/**
+ * What later steps read; of a branch also what became of its arms, and of a wait under way the keys that it waits for. Nothing
+ * before its turn.
+ */
 export function outcomeOf({ type, status, output, delivery }: Job): { outcome?: Record<string, unknown> } {
   if (!isExtension(type) || status === 'pending') return {}
-  const { arms } = delivery ?? {}
-  return { outcome: { ...(output ?? stepKinds[type].emptyResult), ...(Array.isArray(arms) ? { arms } : {}) } }
+  const { arms, keys } = delivery ?? {}
+  return {
+    outcome: {
+      ...(output ?? stepKinds[type].emptyResult),
+      ...(Array.isArray(arms) ? { arms } : {}),
+      ...(Array.isArray(keys) && status === 'delayed' ? { keys } : {}),
+    },
+  }
 }
 
 /** Which arms led to the step, if any. */

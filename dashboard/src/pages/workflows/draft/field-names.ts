@@ -40,6 +40,9 @@ const controls = new Map(
     lookBackWindow: 'Look-back time',
     type: 'Timing',
     disableOutputSanitization: 'HTML setting',
+    for: 'What it waits for',
+    lookBack: 'Look-back time',
+    default: 'Default arm',
   }),
 )
 

@@ -6,8 +6,10 @@ import { useMemo, useState } from 'react'
 import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
+import { RequestCode } from '../../../ui/code/code-block.tsx'
 import { JsonView } from '../../../ui/code/json-view.tsx'
 import { type Variable, variablesIn, variablesOfExample } from '../../../ui/code/liquid.ts'
+import { endingEvent, entriesIn } from '../../../ui/domain/awaited.ts'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
@@ -20,11 +22,13 @@ import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
 import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
 import { controlsOfNew, type Issue } from '../draft/steps.ts'
 import { useTextKeys } from '../draft/text-keys.ts'
-import { allSteps } from '../draft/tree.ts'
+import { allSteps, stepsBefore } from '../draft/tree.ts'
 import { Preview } from './preview.tsx'
 
 interface StepPanelProps {
   workflow: Workflow
+  /** All steps of the draft. */
+  steps: readonly DraftStep[]
   step: DraftStep
   issues: readonly Issue[]
   check: StepCheck | undefined
@@ -37,7 +41,7 @@ interface StepPanelProps {
 }
 
 export function StepPanel(props: StepPanelProps) {
-  const { workflow, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
+  const { workflow, steps, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
@@ -51,6 +55,7 @@ export function StepPanel(props: StepPanelProps) {
   const digests = before.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
   const editing: StepEditing = {
     ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
+    sends: stepsBefore(steps, step.stepId).filter(({ type }) => sending.has(type)),
     set: (patch) => {
       const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
       onChange({ controlValues: Object.fromEntries(next) })
@@ -128,7 +133,7 @@ export function StepPanel(props: StepPanelProps) {
                 <span className="min-w-0 break-words">{message}.</span>
               </p>
             ))}
-            <StepControls controls={saved && !isChoice(step) ? saved.controls : controlsOfNew(step)} />
+            <StepControls controls={saved && !ownControls.has(step.type) ? saved.controls : controlsOfNew(step)} />
             <StepSettings saved={saved} onChange={onChange} />
           </div>
           <div
@@ -139,7 +144,9 @@ export function StepPanel(props: StepPanelProps) {
           >
             <h2 className="sr-only">Preview</h2>
             <h3 className="sr-only">As delivered</h3>
-            {nothingSent[step.type] ? (
+            {step.type === 'wait_for_event' ? (
+              <EndingRequest subscriberId={data.subscriberId} payload={data.payload ?? example} />
+            ) : nothingSent[step.type] ? (
               <p className="text-sm text-muted">{nothingSent[step.type]}</p>
             ) : (
               <Preview
@@ -160,11 +167,33 @@ export function StepPanel(props: StepPanelProps) {
 const nothingSent: Record<string, string | undefined> = {
   branch: 'A branch sends nothing itself: its arms do.',
   exit: 'An exit sends nothing.',
-  wait_for_event: 'A wait sends nothing. What it waits for is set through the API.',
 }
 
-/** Its controls are not those that the server describes. */
-const isChoice = ({ type }: DraftStep) => type === 'branch' || type === 'exit'
+/** Kinds whose controls are not those that the server describes. */
+const ownControls: ReadonlySet<string> = new Set(['branch', 'exit', 'wait_for_event'])
+
+/** What can be waited for. */
+const sending: ReadonlySet<string> = new Set(['in_app', 'email', 'sms', 'chat', 'push', 'ask'])
+
+interface EndingRequestProps {
+  subscriberId: string | undefined
+  payload: Record<string, unknown>
+}
+
+/** A wait sends nothing. Instead of a preview, how a program ends it. */
+function EndingRequest({ subscriberId = 'ada', payload }: EndingRequestProps) {
+  const { values } = useStep()
+  const event = endingEvent(entriesIn(values.for), payload, subscriberId)
+  if (!event) return <p className="text-sm text-muted">A wait sends nothing.</p>
+  return (
+    <>
+      <p className="mb-3 text-sm text-pretty text-muted">
+        A wait sends nothing. Your program ends it with this request, for the example payload:
+      </p>
+      <RequestCode request={{ method: 'POST', path: '/v2/events', body: event }} />
+    </>
+  )
+}
 
 /** As the server has it. A step in an arm is asked for by itself, with its controls and variables. */
 function useSaved(workflow: Workflow, { _id, stepId }: DraftStep): Workflow['steps'][number] | undefined {
