@@ -105,7 +105,7 @@ abstract class InboxPages extends BelfryElement {
   get #pushWorker(): string {
     const named = this.getAttribute('push-worker')
     if (named) return named
-    const ours = new URL('push-worker.js', `${this.client.options.backendUrl.replace(/\/*$/, '')}/`)
+    const ours = new URL('push-worker.js', `${this.client.options.backendUrl.replace(/\/+$/, '')}/`)
     return ours.origin === location.origin ? ours.href : '/belfry-push-worker.js'
   }
 

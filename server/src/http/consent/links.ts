@@ -27,7 +27,6 @@ const PageOrWord = {
   content: { ...Page.content, 'text/plain': { schema: Type.String() } },
 }
 
-
 /** The page of preferences loads scripts of ours, which talk to us. */
 const preferencesPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'`
 /** A mail can contain anything. */
