@@ -69,6 +69,7 @@ const routes = root.addChildren([
   bare('/reset', () => import('./pages/sign-in/reset.tsx')),
   shell.addChildren([
     page('/activity/{-$runId}', () => import('./pages/activity/activity.tsx')),
+    page('/events/{-$eventId}', () => import('./pages/events/events.tsx')),
     page('/deliveries', () => import('./pages/deliveries/deliveries.tsx')),
     page('/sandbox/{-$messageId}', () => import('./pages/sandbox/sandbox.tsx')),
     page('/account', () => import('./pages/account/account.tsx')),

@@ -157,11 +157,11 @@ test('each row of a condition says whether it holds, and the flow greys out what
   await page.getByText('Skipped with this payload').waitFor()
   await expect.poll(() => page.getByText('Holds', { exact: true }).count(), { timeout: 30_000 }).toBe(1)
   await expect.poll(() => page.getByText('Does not hold', { exact: true }).count(), { timeout: 30_000 }).toBe(1)
-  await page.getByRole('list', { name: 'Steps' }).getByText('would be skipped').waitFor()
+  await page.locator('[data-flow]').getByText('would be skipped').waitFor()
   await takeScreenshots(page, 'editor-condition')
   await writeJson('Payload', { plan: 'pro', total: 50 })
   await page.getByText('Runs with this payload').waitFor()
-  await page.getByRole('list', { name: 'Steps' }).getByText('would be skipped').waitFor({ state: 'detached' })
+  await page.locator('[data-flow]').getByText('would be skipped').waitFor({ state: 'detached' })
 })
 
 /** The queue works while the page polls. */

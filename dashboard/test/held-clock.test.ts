@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Api } from '../../server/test/server.ts'
-import { axeViolations, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
+import { axeViolations, follow, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { row } from './hands.ts'
 
 const { server, open } = useDashboard()
@@ -42,6 +42,13 @@ test('an environment whose clock is held shows its time on every page, and butto
   await bar.getByRole('textbox', { name: 'Move the clock by or to' }).fill('2d')
   await bar.getByRole('button', { name: 'Go' }).click()
   await bar.getByText('Mon, Mar 30, 2026, 22:00:00 UTC').waitFor()
+  // Relative times go by the held clock; what belongs to the organization by the real one.
+  await row(page, 'Later').getByText('2 d ago').first().waitFor()
+  await follow(page, '/environments?env=trial')
+  await row(page, 'Trial')
+    .getByText(/^(now|\d+ (s|min) ago)$/)
+    .waitFor()
+  await follow(page, '/workflows?env=trial')
   expect(await overflowOnPhone(page)).toBe(0)
 
   await onDesktop(page)

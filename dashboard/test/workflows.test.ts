@@ -7,7 +7,7 @@ import { addStep, saveChanges, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
 
-const steps = (page: Page) => page.getByRole('list', { name: 'Steps' }).locator('[data-step]')
+const steps = (page: Page) => page.getByRole('treeitem')
 const orderOf = async (page: Page) =>
   Promise.all((await steps(page).all()).map((step) => step.getAttribute('data-step')))
 

@@ -14,8 +14,17 @@ const perPage = 50
 /** Where clients know ten types only, steps of other kinds come as custom ones. */
 const withKind = <Of extends Pick<RunSummary, 'jobs'>>(run: Of): Of => ({
   ...run,
-  jobs: run.jobs.map((job) => (job.kind === undefined ? job : { ...job, type: job.kind })),
+  jobs: run.jobs.map((job) =>
+    job.kind === undefined
+      ? job
+      : { ...job, type: job.kind, step: { ...job.step, ...plainValues(job.step.controlVariables) } },
+  ),
 })
+const plainValues = (values: Record<string, unknown> = {}) => {
+  const { custom } = values
+  const isWrapped = typeof custom === 'object' && custom !== null && '$kind' in custom
+  return { controlVariables: isWrapped ? (custom as Record<string, unknown>) : values }
+}
 const withKinds = <Page extends { data: RunSummary[] }>(page: Page): Page => ({
   ...page,
   data: page.data.map(withKind),

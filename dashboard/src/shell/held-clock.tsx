@@ -1,7 +1,8 @@
 // The clock of an environment that is held for tests: its time on every page, and the buttons that move it.
 import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
 import { Hourglass } from 'lucide-react'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { useCan } from '../api/auth.ts'
 import { cache, useAction } from '../api/cache.ts'
@@ -9,7 +10,9 @@ import { currentEnvironment } from '../api/client.ts'
 import { type Advance, type Advanced, clock } from '../api/clock.ts'
 import { Button } from '../ui/base/button.tsx'
 import { ProgressBar } from '../ui/base/states.tsx'
+import { holdTime } from '../ui/base/time.tsx'
 import { Input } from '../ui/form/input.tsx'
+import { isOnRealTime } from './navigation.ts'
 
 const format = new Intl.DateTimeFormat('en', {
   ...{ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
@@ -59,6 +62,12 @@ export function HeldClock() {
     },
   })
   const held = query.data
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const shownAt = held?.held && !isOnRealTime(path) ? Date.parse(held.now) : undefined
+  useEffect(() => {
+    holdTime(shownAt)
+    return () => holdTime(undefined)
+  }, [shownAt])
   if (!held?.held) return null
   const { now, waiting = { count: 0, next: null }, advancingTo } = held
   const isMoving = move.isPending || Boolean(advancingTo)

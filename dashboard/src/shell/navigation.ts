@@ -17,6 +17,7 @@ import {
   type LucideIcon,
   MailWarning,
   Plug,
+  RadioTower,
   Rocket,
   ScrollText,
   Settings,
@@ -42,6 +43,7 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
     items: [
       { to: '/workflows', label: 'Workflows', icon: Workflow, keywords: 'templates notifications' },
       { to: '/activity', label: 'Activity', icon: Activity, keywords: 'runs feed log' },
+      { to: '/events', label: 'Events', icon: RadioTower, keywords: 'posted waits journeys' },
       { to: '/subscribers', label: 'Subscribers', icon: Contact, keywords: 'users recipients' },
       { to: '/suppressions', label: 'Suppressions', icon: Ban, keywords: 'bounces complaints unsubscribed consent' },
       { to: '/topics', label: 'Topics', icon: Hash, keywords: 'groups' },
@@ -85,3 +87,18 @@ export const otherPages: NavigationItem[] = [
   { to: '/start', label: 'Guided start', icon: Rocket, keywords: 'onboarding quickstart first' },
   { to: '/account', label: 'Your account', icon: CircleUser, keywords: 'password profile sessions sign out' },
 ]
+
+/** What belongs to the organization goes by the real clock, also where that of the environment is held. */
+const onRealTime = [
+  '/account',
+  '/api-keys',
+  '/approvals',
+  '/audit',
+  '/environments',
+  '/team',
+  '/variables',
+  '/webhooks',
+]
+
+export const isOnRealTime = (path: string): boolean =>
+  onRealTime.some((page) => path === page || path.startsWith(`${page}/`))

@@ -16,6 +16,7 @@ import {
   predict,
 } from './notification.ts'
 import { Preferences } from './preferences.ts'
+import { PushDevice } from './push.ts'
 import { SharedSocket, type TabMessage } from './sharing.ts'
 import { Store } from './store.ts'
 
@@ -559,6 +560,11 @@ export class InboxClient extends Store<InboxState> {
   }
 
   // ---- Preferences, topics, chat ----
+
+  /** Push messages on this device. @param worker the address of the service worker */
+  push(worker: string): PushDevice {
+    return new PushDevice(this.api, worker)
+  }
 
   preferences(): Preferences {
     return new Preferences(this.api)

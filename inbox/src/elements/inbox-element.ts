@@ -1,9 +1,11 @@
 // <belfry-inbox>: a bell with a count that opens the inbox. <belfry-notifications> is the inbox without the bell.
 import type { InboxClient } from '../data/client.ts'
+import type { PushDevice } from '../data/push.ts'
 import { type Child, h } from '../view/dom.ts'
 import { ListView } from '../view/list-view.ts'
 import { closeMenu } from '../view/menu.ts'
 import { PreferencesView, type PreferencesViewOptions } from '../view/preferences-view.ts'
+import { pushBanner } from '../view/push-view.ts'
 import { float, iconButton, type PreferenceGroup, place, type Tab, type Ui } from '../view/ui.ts'
 import { BelfryElement, parsed } from './element.ts'
 
@@ -48,6 +50,7 @@ abstract class InboxPages extends BelfryElement {
   #filter: PreferencesViewOptions['filter']
   #tabs: Tab[] | undefined
   #lastUnread = 0
+  #push: PushDevice | undefined
 
   protected override get properties(): string[] {
     return ['tabs', 'preferenceGroups', 'preferencesSort', 'preferencesFilter']
@@ -87,7 +90,27 @@ abstract class InboxPages extends BelfryElement {
     this.update()
   }
 
+  /** Undefined where the page wants none. Asked for when the list is first shown. */
+  get #device(): PushDevice | undefined {
+    if (this.hasAttribute('hide-push') || this.client.options.preferencesToken !== undefined) return undefined
+    if (!this.#push) {
+      this.#push = this.client.push(this.#pushWorker)
+      this.#push.subscribe(() => this.update())
+      void this.#push.load()
+    }
+    return this.#push
+  }
+
+  /** Ours where the page is on our origin; else one that the page serves, and that imports ours. */
+  get #pushWorker(): string {
+    const named = this.getAttribute('push-worker')
+    if (named) return named
+    const ours = new URL('push-worker.js', `${this.client.options.backendUrl.replace(/\/*$/, '')}/`)
+    return ours.origin === location.origin ? ours.href : '/belfry-push-worker.js'
+  }
+
   protected override onLeave(): void {
+    this.#push = undefined
     this.#list?.close()
     this.#preferences?.close()
     this.#list = undefined
@@ -113,7 +136,12 @@ abstract class InboxPages extends BelfryElement {
     this.openMenu = undefined
     this.#preferences?.close()
     this.#preferences = isShown
-      ? new PreferencesView(this, { groups: this.#groups, sort: this.#sort, filter: this.#filter })
+      ? new PreferencesView(this, {
+          groups: this.#groups,
+          sort: this.#sort,
+          filter: this.#filter,
+          push: this.#device,
+        })
       : undefined
     this.update()
     queueMicrotask(() =>
@@ -140,6 +168,7 @@ abstract class InboxPages extends BelfryElement {
         : this.list.header(closing),
       connection === 'offline' &&
         h('div', { class: 'banner', key: 'banner', role: 'status' }, this.icon('offline'), this.t('inbox.offline')),
+      !preferences && pushBanner(this, this.#device),
       ...(preferences ? [preferences.view()] : this.list.view()),
       feedback(this, this.client),
     ]

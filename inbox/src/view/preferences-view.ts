@@ -1,7 +1,9 @@
 // The preferences page.
 import type { Channel, Preference } from '../data/api.ts'
 import type { Preferences } from '../data/preferences.ts'
+import type { PushDevice } from '../data/push.ts'
 import { type Child, h } from './dom.ts'
+import { pushSection } from './push-view.ts'
 import { scheduleSection } from './schedule-view.ts'
 import { type PreferenceGroup, toggle, type Ui } from './ui.ts'
 
@@ -14,6 +16,7 @@ export interface PreferencesViewOptions {
   sort?: ((a: Preference, b: Preference) => number) | undefined
   /** Hides some workflows. */
   filter?: ((preference: Preference) => boolean) | undefined
+  push?: PushDevice | undefined
 }
 
 export class PreferencesView {
@@ -90,6 +93,7 @@ export class PreferencesView {
         h('p', { class: 'hint' }, ui.t('preferences.global.hint')),
         this.#channels(general, (channels) => this.#preferences.setGeneral(channels), ui.t('preferences.global')),
       ]),
+      pushSection(ui, this.#options.push),
       scheduleSection(ui, this.#preferences),
       h('section', { class: 'section', key: 'workflows' }, [
         h('h3', null, ui.t('preferences.workflows')),

@@ -73,6 +73,13 @@ export const english = {
   'preferences.channels.push': 'Push',
   'preferences.channels.chat': 'Chat',
   'preferences.channels.off': 'Off',
+  'push.title': 'Push messages',
+  'push.turnOn': 'Notify me on this device',
+  'push.turnOff': 'Stop notifying me on this device',
+  'push.blocked':
+    'This browser blocks notifications of this page. Allow them in its settings, then open the page again.',
+  'push.failed': 'That did not work. Please try again.',
+  'push.dismiss': 'Not now',
   'preferences.schedule.title': 'Schedule',
   'preferences.schedule.description':
     'Only notify me during these hours. In-app and critical notifications always arrive.',

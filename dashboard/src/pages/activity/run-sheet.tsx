@@ -23,7 +23,7 @@ import { cn } from '../../ui/base/class-names.ts'
 import { Id } from '../../ui/base/copy.tsx'
 import { ErrorState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge, type Tone } from '../../ui/base/status.tsx'
-import { absoluteTime, duration, Time } from '../../ui/base/time.tsx'
+import { absoluteTime, duration, Time, timeNow } from '../../ui/base/time.tsx'
 import { JsonView } from '../../ui/code/json-view.tsx'
 import { Explained } from '../../ui/domain/doors.tsx'
 import { RunStatus } from '../../ui/domain/outcomes.tsx'
@@ -69,11 +69,12 @@ export function RunSheet({ runId, onClose }: { runId: string | undefined; onClos
   )
 }
 
-/** Poll often while a step is running, rarely while it waits for a known time. */
+/** Poll often while a step is running, rarely while it waits for a known time. An event may come any moment. */
 function pauseOf({ jobs }: Run): number {
-  const due = jobs.find(({ status, dueAt }) => status === 'delayed' && dueAt)?.dueAt
-  if (due === undefined) return 2_000
-  return Math.max(2_000, Math.min(30_000, (Date.parse(due) - Date.now()) / 2))
+  const waiting = jobs.find(({ status, dueAt }) => status === 'delayed' && dueAt)
+  if (waiting?.dueAt === undefined) return 2_000
+  const longest = waiting.type === 'wait_for_event' ? 5_000 : 30_000
+  return Math.max(2_000, Math.min(longest, (Date.parse(waiting.dueAt) - timeNow()) / 2))
 }
 
 function Actions({ run }: { run: Run }) {
@@ -218,6 +219,21 @@ function Whole({ run }: { run: Run }) {
                 ),
               ],
               ['Version', run.workflowVersion],
+              ...(run.startedBy
+                ? [
+                    [
+                      'Started by',
+                      <Link
+                        key="startedBy"
+                        to={`/activity/${run.startedBy.notificationId}` as never}
+                        className="underline decoration-line-strong underline-offset-2 hover:decoration-current"
+                      >
+                        <bdi>{run.startedBy.workflowId}</bdi>
+                      </Link>,
+                    ] as const,
+                  ]
+                : []),
+              ...(run.goal ? [['Goal met', <bdi key="goal">{run.goal.name}</bdi>] as const] : []),
               ['Triggered', absoluteTime(run.triggeredAt ?? run.createdAt)],
               ...(ended === undefined
                 ? []

@@ -10,11 +10,12 @@ import type { Run } from '../../api/runs.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Status } from '../../ui/base/status.tsx'
-import { duration } from '../../ui/base/time.tsx'
+import { Countdown, duration } from '../../ui/base/time.tsx'
 import { stepOutcome } from '../../ui/domain/outcomes.tsx'
 import { lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
+import { AwaitedEvents } from './awaited-events.tsx'
 import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
 import { type Job, spanOf, whyOfStep } from './why.ts'
 
@@ -27,8 +28,10 @@ const clock = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 })
 
-/** Open at first: the steps that explain the outcome; if all went well, the last step that sent something. */
+/** Open at first: a wait that something can end; the steps that explain the outcome; if all went well, the last step that sent something. */
 function openAtFirst({ jobs }: Run): string[] {
+  const waiting = jobs.filter(({ type, status }) => type === 'wait_for_event' && status === 'delayed')
+  if (waiting.length > 0) return waiting.map(({ step }) => step.stepId)
   const telling = jobs.filter(({ reason, status }) => reason !== undefined && status !== 'completed')
   const last = jobs.findLast(({ messages }) => messages.length > 0)
   return (telling.length > 0 ? telling.slice(0, 2) : last ? [last] : []).map(({ step }) => step.stepId)
@@ -122,11 +125,15 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
               <Status tone={tone} live={live}>
                 {word}
               </Status>
-              {startedAt !== undefined && (
-                <span className="text-2xs text-muted">
-                  {clock.format(startedAt)}
-                  {to - from >= 1 && ` · ${duration(to - from)}`}
-                </span>
+              {job.status === 'delayed' && job.dueAt !== undefined ? (
+                <Countdown until={job.dueAt} className="text-2xs text-muted" />
+              ) : (
+                startedAt !== undefined && (
+                  <span className="text-2xs text-muted">
+                    {clock.format(startedAt)}
+                    {to - from >= 1 && ` · ${duration(to - from)}`}
+                  </span>
+                )
               )}
             </span>
             <ChevronRight
@@ -152,6 +159,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
               </p>
               <SendAgain job={job} name={name} />
             </div>
+            <AwaitedEvents job={job} run={run} />
             <DigestEvents job={job} />
             <RenderedMessages job={job} />
             <Attempts job={job} />

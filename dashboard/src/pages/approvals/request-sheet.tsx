@@ -1,12 +1,11 @@
 // One publish request: who asks for what, the differences as they were when it was made, and the decision.
 import { useQuery } from '@tanstack/react-query'
-import { Check, ChevronRight, TriangleAlert, Undo2, X } from 'lucide-react'
+import { Check, TriangleAlert, Undo2, X } from 'lucide-react'
 import { useState } from 'react'
 import { approvals, type PublishRequest, refreshApprovals } from '../../api/approvals.ts'
 import { useAction } from '../../api/cache.ts'
 import type { ResourceDiff } from '../../api/environments.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { cn } from '../../ui/base/class-names.ts'
 import { EmptyState, Loaded } from '../../ui/base/states.tsx'
 import { Status, type Tone } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
@@ -14,6 +13,7 @@ import { Changes } from '../../ui/domain/changes.tsx'
 import { FieldFrame } from '../../ui/form/form.tsx'
 import { Textarea } from '../../ui/form/input.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
+import { DisclosureRow } from '../../ui/list/disclosure-row.tsx'
 import { countOf, headings, statuses } from './words.ts'
 
 interface RequestSheetProps {
@@ -180,34 +180,25 @@ function stateOf({ sourceResource, targetResource }: ResourceDiff): { word: stri
 }
 
 function Resource({ resource, isOpenAtFirst }: { resource: ResourceDiff; isOpenAtFirst: boolean }) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst)
   const info = resource.sourceResource ?? resource.targetResource
   const { word, tone } = stateOf(resource)
   return (
-    <li>
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-        className="flex min-h-11 w-full items-center gap-2.5 px-3 py-2.5 text-left text-sm"
-      >
-        <ChevronRight
-          aria-hidden
-          className={cn('size-4 shrink-0 text-muted transition-transform duration-120', isOpen && 'rotate-90')}
-        />
-        <span className="min-w-0 flex-1 truncate font-medium" dir="auto">
-          {info?.name}
-        </span>
-        <span className="text-xs text-muted capitalize max-sm:hidden">{resource.resourceType}</span>
-        <span className="w-20 shrink-0 text-xs">
-          <Status tone={tone}>{word}</Status>
-        </span>
-      </button>
-      {isOpen && (
-        <div className="animate-rise border-t bg-raised px-3 py-3 sm:pl-9">
-          <Changes resource={resource} />
-        </div>
-      )}
-    </li>
+    <DisclosureRow
+      startsOpen={isOpenAtFirst}
+      className="sm:pl-9"
+      summary={
+        <>
+          <span className="min-w-0 flex-1 truncate font-medium" dir="auto">
+            {info?.name}
+          </span>
+          <span className="text-xs text-muted capitalize max-sm:hidden">{resource.resourceType}</span>
+          <span className="w-20 shrink-0 text-xs">
+            <Status tone={tone}>{word}</Status>
+          </span>
+        </>
+      }
+    >
+      <Changes resource={resource} />
+    </DisclosureRow>
   )
 }

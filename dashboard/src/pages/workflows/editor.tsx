@@ -32,7 +32,17 @@ import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import type { Draft, DraftStep } from './draft/draft.ts'
 import { usePreviewData } from './draft/preview-data.ts'
 import { copyOf, type Issue, newStep } from './draft/steps.ts'
-import { allSteps, changeStep, insertStep, moveStep, type Spot, spotOf } from './draft/tree.ts'
+import {
+  allSteps,
+  changeStep,
+  deepestBranch,
+  insertStep,
+  moveStep,
+  nestingOf,
+  type Spot,
+  spotOf,
+  wrapStep,
+} from './draft/tree.ts'
 import { useCheck } from './draft/use-check.ts'
 import { useDraft } from './draft/use-draft.ts'
 import { Compare } from './panels/compare.tsx'
@@ -110,9 +120,21 @@ function Editor({ workflow }: { workflow: Workflow }) {
     }))
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
 
+  /** @returns false if branches would be nested too deep */
+  const shape = (steps: DraftStep[]): boolean => {
+    const isTooDeep = nestingOf(steps) > deepestBranch
+    if (isTooDeep) toast.error(`Branches can be nested ${deepestBranch} deep.`)
+    else change((before) => ({ ...before, steps }))
+    return !isTooDeep
+  }
   const insert = (step: DraftStep, spot: Spot) => {
-    change((before) => ({ ...before, steps: insertStep(before.steps, spot, step) }))
-    select(step.stepId)
+    if (shape(insertStep(draft.steps, spot, step))) select(step.stepId)
+  }
+  const wrap = (step: DraftStep): string | undefined => {
+    const branch = newStep('branch', draft)
+    if (!shape(wrapStep(draft.steps, step.stepId, branch))) return undefined
+    select(branch.stepId)
+    return branch.stepId
   }
   const remove = (step: DraftStep) => {
     const spot = spotOf(draft.steps, step.stepId) ?? { at: 0 }
@@ -248,8 +270,13 @@ function Editor({ workflow }: { workflow: Workflow }) {
               selected={selected?.stepId}
               canEdit={canShape}
               onSelect={select}
-              onAdd={(kind: StepKind, spot) => insert(newStep(kind, draft), spot)}
-              onMove={(step, to) => change((before) => ({ ...before, steps: moveStep(before.steps, step.stepId, to) }))}
+              onAdd={(kind: StepKind, spot) => {
+                const step = newStep(kind, draft)
+                insert(step, spot)
+                return step.stepId
+              }}
+              onMove={(step, to) => shape(moveStep(draft.steps, step.stepId, to))}
+              onWrap={wrap}
               onDuplicate={(step) => {
                 const { within, at } = spotOf(draft.steps, step.stepId) ?? { at: 0 }
                 insert(copyOf(step, draft), { within, at: at + 1 })
@@ -266,6 +293,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
               <StepPanel
                 key={selected.stepId}
                 workflow={saved}
+                steps={draft.steps}
                 step={selected}
                 issues={issues.get(selected.stepId) ?? []}
                 check={check.steps.get(selected.stepId)}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 // time.tsx needs no browser at import.
-const { duration, relativeTime, timeSince } = await import('./time.tsx')
+const { duration, holdTime, relativeTime, timeLeft, timeSince } = await import('./time.tsx')
 const now = Date.parse('2026-05-01T10:00:00Z')
 const ago = (seconds: number) => new Date(now - seconds * 1000)
 
@@ -35,4 +35,16 @@ describe('duration', () => {
     [7_500_000, '2 h 5 min'],
     [3 * 86_400_000, '3 d'],
   ])('%s ms', (ms, text) => expect(duration(ms)).toBe(text))
+})
+
+test('a countdown says how long is left', () => {
+  const left = [-5, 0.2, 4.2, 75, 2 * 3600 - 60].map((seconds) => timeLeft(ago(-seconds), now))
+  expect(left).toEqual(['any moment', 'any moment', '5 s left', '1 min 15 s left', '1 h 59 min left'])
+})
+
+test('where the clock is held, times go by it', () => {
+  holdTime(now)
+  expect([relativeTime(ago(3 * 3600)), timeLeft(ago(-60))]).toEqual(['3 h ago', '1 min left'])
+  holdTime(undefined)
+  expect(relativeTime(new Date())).toBe('now')
 })

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { cn } from './class-names.ts'
 
 const units: Array<[unit: string, seconds: number]> = [
@@ -15,10 +15,23 @@ const absolute = new Intl.DateTimeFormat('en', {
   timeZoneName: 'short',
 })
 
+/** Where the clock of the environment is held, and the page shows what goes by it. */
+let heldAt: number | undefined
+
+/** The time that what is shown goes by. */
+export const timeNow = (): number => heldAt ?? Date.now()
+
+/** Relative times go by this moment, until it is moved or undefined. */
+export function holdTime(at: number | undefined): void {
+  if (heldAt === at) return
+  heldAt = at
+  tick()
+}
+
 export const absoluteTime = (at: string | Date) => absolute.format(new Date(at))
 
 /** "3 min ago", "in 2 h": short, so that columns of them stay narrow. */
-export function relativeTime(at: string | Date, now = Date.now()): string {
+export function relativeTime(at: string | Date, now = timeNow()): string {
   const seconds = (new Date(at).getTime() - now) / 1000
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['s', 1]
   const count = Math.round(Math.abs(seconds) / size)
@@ -27,7 +40,7 @@ export function relativeTime(at: string | Date, now = Date.now()): string {
 }
 
 /** When something happened. Clocks differ, but it does not lie in the future. */
-export const timeSince = (at: string | Date, now = Date.now()) =>
+export const timeSince = (at: string | Date, now = timeNow()) =>
   relativeTime(new Date(Math.min(new Date(at).getTime(), now)), now)
 
 interface Shown {
@@ -48,11 +61,33 @@ export function Time({ at, isAhead = false, className }: Shown) {
   )
 }
 
+/** "1 h 59 min left", counted down; empty without a time. */
+export function Countdown({ until, className }: { until: string | undefined; className?: string }) {
+  const [, setSecond] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setSecond((before) => before + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  if (until === undefined) return null
+  return (
+    <time dateTime={until} title={absoluteTime(until)} className={cn('whitespace-nowrap tabular-nums', className)}>
+      {timeLeft(until)}
+    </time>
+  )
+}
+
+/** "1 h 59 min left". */
+export function timeLeft(until: string | Date, now = timeNow()): string {
+  const left = new Date(until).getTime() - now
+  if (left < 1_000) return 'any moment'
+  return `${left < 10_000 ? `${Math.ceil(left / 1_000)} s` : duration(left)} left`
+}
+
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const date = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
 
 /** "14:03", or "Nov 3" on another day. */
-export function momentOf(at: string | Date, now = Date.now()): string {
+export function momentOf(at: string | Date, now = timeNow()): string {
   const then = new Date(Math.min(new Date(at).getTime(), now))
   const isToday = then.toDateString() === new Date(now).toDateString()
   return isToday ? clock.format(then) : date.format(then)
@@ -72,18 +107,20 @@ const subscribers = new Set<() => void>()
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 
+function tick(): void {
+  now = timeNow()
+  for (const each of subscribers) each()
+}
+
 /** The current time, shared by all components that show one and updated regularly. */
 function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }
 
 function subscribe(listener: () => void): () => void {
-  if (subscribers.size === 0) now = Date.now()
+  if (subscribers.size === 0) now = timeNow()
   subscribers.add(listener)
-  timer ??= setInterval(() => {
-    now = Date.now()
-    for (const each of subscribers) each()
-  }, everySeconds * 1000)
+  timer ??= setInterval(tick, everySeconds * 1000)
   return () => {
     subscribers.delete(listener)
     if (subscribers.size > 0) return

@@ -1,15 +1,15 @@
 // What a save or a publish would do, before its button: three lines with numbers, and examples with the message of before and of
 // after side by side.
-import { Braces, ChevronRight, Hourglass, Users } from 'lucide-react'
+import { Braces, Hourglass, Users } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../../api/cache.ts'
 import { type Impact, type ImpactExample, impact } from '../../api/impact.ts'
 import { Button } from '../base/button.tsx'
-import { cn } from '../base/class-names.ts'
 import { ProgressBar, Skeleton } from '../base/states.tsx'
 import { Badge } from '../base/status.tsx'
 import { absoluteTime } from '../base/time.tsx'
 import { useConfirm } from '../frame/dialog.tsx'
+import { DisclosureRow } from '../list/disclosure-row.tsx'
 import { reasonLabel } from './reasons.ts'
 import { type SimulatedContent, SimulatedFrame } from './simulated-message.tsx'
 
@@ -173,36 +173,27 @@ interface ExampleProps {
 }
 
 function Example({ example, workflowId, startsOpen }: ExampleProps) {
-  const [isOpen, setOpen] = useState(startsOpen)
   const { transactionId, subscriberId, kind, changes, messages } = example
   const members = [...new Set(changes.map(({ member }) => member))].join(', ')
   return (
-    <li>
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-        className="flex min-h-10 w-full items-center gap-2.5 px-3 py-1.5 text-left text-sm"
-      >
-        <ChevronRight
-          aria-hidden
-          className={cn('size-4 shrink-0 text-muted transition-transform duration-120', isOpen && 'rotate-90')}
-        />
-        <Badge>{kindTitles[kind] ?? kind}</Badge>
-        <span className="min-w-0 flex-1 truncate">
-          {subscriberId}
-          {workflowId && <span className="text-muted"> · {workflowId}</span>}
-          {kind === 'content' && <span className="text-muted"> · {members}</span>}
-        </span>
-        <span className="max-w-40 truncate font-mono text-xs text-muted max-sm:hidden">{transactionId}</span>
-      </button>
-      {isOpen && (
-        <div className="grid animate-rise gap-4 border-t bg-raised p-3 sm:grid-cols-2">
-          <Side title="Now" message={messages.before} changes={changes} side="before" />
-          <Side title="After" message={messages.after} changes={changes} side="after" />
-        </div>
-      )}
-    </li>
+    <DisclosureRow
+      startsOpen={startsOpen}
+      className="grid gap-4 sm:grid-cols-2"
+      summary={
+        <>
+          <Badge>{kindTitles[kind] ?? kind}</Badge>
+          <span className="min-w-0 flex-1 truncate">
+            {subscriberId}
+            {workflowId && <span className="text-muted"> · {workflowId}</span>}
+            {kind === 'content' && <span className="text-muted"> · {members}</span>}
+          </span>
+          <span className="max-w-40 truncate font-mono text-xs text-muted max-sm:hidden">{transactionId}</span>
+        </>
+      }
+    >
+      <Side title="Now" message={messages.before} changes={changes} side="before" />
+      <Side title="After" message={messages.after} changes={changes} side="after" />
+    </DisclosureRow>
   )
 }
 

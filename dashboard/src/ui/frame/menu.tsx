@@ -12,21 +12,30 @@ interface MenuProps {
   label?: string
   align?: 'start' | 'end'
   className?: string
+  /** Of the three dots. */
+  tabIndex?: number
+  /** Where something else opens it too. */
+  open?: boolean
+  onOpen?: (isOpen: boolean) => void
+  /** Otherwise the focus goes back to the button. */
+  onClosed?: (event: Event) => void
   children: ReactNode
 }
 
-export function Menu({ trigger, label = 'More', align = 'end', className, children }: MenuProps) {
+export function Menu(props: MenuProps) {
+  const { trigger, label = 'More', align = 'end', className, tabIndex = 0, open, onOpen, onClosed, children } = props
   return (
-    <Radix.Root modal={false}>
+    <Radix.Root modal={false} {...(open === undefined ? {} : { open })} {...(onOpen ? { onOpenChange: onOpen } : {})}>
       <Radix.Trigger asChild>
         {trigger ?? (
-          <Button variant="ghost" size="icon" aria-label={label}>
+          <Button variant="ghost" size="icon" aria-label={label} tabIndex={tabIndex}>
             <MoreHorizontal />
           </Button>
         )}
       </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
+          {...(onClosed ? { onCloseAutoFocus: onClosed } : {})}
           align={align}
           sideOffset={4}
           collisionPadding={8}

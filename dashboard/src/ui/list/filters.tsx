@@ -4,6 +4,7 @@ import { Popover } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
+import { timeNow } from '../base/time.tsx'
 import { Input } from '../form/input.tsx'
 import type { Option } from '../form/select.tsx'
 
@@ -202,7 +203,7 @@ const spans = [
 ]
 
 /** The start and end of a range from the URL; a span ends at `now`. */
-export function momentsOf({ after, before }: TimeRange, now = Date.now()): { after?: string; before?: string } {
+export function momentsOf({ after, before }: TimeRange, now = timeNow()): { after?: string; before?: string } {
   const span = spans.find(({ value }) => value === after)
   return {
     ...(span ? { after: new Date(now - span.ms).toISOString() } : after ? { after } : {}),

@@ -1,4 +1,5 @@
 // What records tell of a step of an extension kind, and of a step in an arm.
+import type { CopyOf } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { isExtension } from '../../steps/contract/kind.ts'
 import { placeOf, type StepPath } from '../../steps/contract/tree.ts'
@@ -11,11 +12,20 @@ interface Job {
   delivery?: Record<string, unknown> | null | undefined
 }
 
-/** What later steps read, and of a branch also what became of its arms. Nothing before its turn. */
+/**
+ * What later steps read; of a branch also what became of its arms, and of a wait under way the keys that it waits for. Nothing
+ * before its turn.
+ */
 export function outcomeOf({ type, status, output, delivery }: Job): { outcome?: Record<string, unknown> } {
   if (!isExtension(type) || status === 'pending') return {}
-  const { arms } = delivery ?? {}
-  return { outcome: { ...(output ?? stepKinds[type].emptyResult), ...(Array.isArray(arms) ? { arms } : {}) } }
+  const { arms, keys } = delivery ?? {}
+  return {
+    outcome: {
+      ...(output ?? stepKinds[type].emptyResult),
+      ...(Array.isArray(arms) ? { arms } : {}),
+      ...(Array.isArray(keys) && status === 'delayed' ? { keys } : {}),
+    },
+  }
 }
 
 /** Which arms led to the step, if any. */
@@ -23,3 +33,7 @@ export function armsTo(steps: readonly WorkflowStep[], stepRowId: string): { pat
   const { path = [] } = placeOf(steps, stepRowId) ?? {}
   return path.length > 0 ? { path } : {}
 }
+
+/** Of a copy of a question: which step asks, and whom. */
+export const copyOf = (job: { asked?: CopyOf | null; step_id?: string; step?: { stepId: string } }) =>
+  job.asked ? { of: job.step_id ?? job.step?.stepId ?? '', asked: job.asked.subscriberId, level: job.asked.level } : {}

@@ -4,6 +4,7 @@ import { type ComponentType, Fragment } from 'react'
 import type { WorkflowStep } from '../../../api/workflows.ts'
 import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
 import { useStep } from '../draft/step-context.ts'
+import { AwaitedControls } from './awaited.tsx'
 import { FieldSwitch, SchemaControl } from './basic.tsx'
 import { ArmsControl } from './branch.tsx'
 import { ConditionControl } from './condition.tsx'
@@ -29,6 +30,8 @@ import {
   SenderControl,
   SubjectControl,
 } from './message.tsx'
+import { StartWorkflowControls } from './start-workflow.tsx'
+import { UpdateSubscriberControls } from './update-subscriber.tsx'
 import {
   DelayControls,
   DigestControls,
@@ -67,6 +70,9 @@ const controls: Record<string, Entry> = {
   URL_TEXT_BOX: main(RedirectControl),
 
   BRANCH_ARMS: main(ArmsControl),
+  WAIT_FOR: main(AwaitedControls),
+  START_WORKFLOW: main(StartWorkflowControls),
+  UPDATE_SUBSCRIBER: main(UpdateSubscriberControls),
 
   DIGEST_TYPE: main(DigestControls),
   DIGEST_AMOUNT: within,
@@ -143,9 +149,7 @@ export function StepControls({ controls: declared }: { controls: WorkflowStep['c
   ).length
   return (
     <div className="space-y-4">
-      {drawn.length === 0 && !['exit', 'wait_for_event'].includes(step.type) && (
-        <p className="text-sm text-muted">This step has no controls.</p>
-      )}
+      {drawn.length === 0 && step.type !== 'exit' && <p className="text-sm text-muted">This step has no controls.</p>}
       {drawn.map(draw)}
       {rest.length > 0 && (
         <Fold title="More" count={count}>

@@ -27,7 +27,15 @@ interface DurationProps {
   units?: readonly string[]
 }
 
-function Duration({ label, hint, optional, prefix = '', value, onValue, units: offered = units }: DurationProps) {
+export function Duration({
+  label,
+  hint,
+  optional,
+  prefix = '',
+  value,
+  onValue,
+  units: offered = units,
+}: DurationProps) {
   const { issues, readOnly } = useStep()
   const own = ['amount', 'unit'].flatMap((name) => issuesAt(issues, `${prefix}${name}`))
   return (
@@ -73,7 +81,7 @@ const times = [
   { value: '0 * * * *', label: 'Every hour, on the hour' },
 ]
 
-function Cron({ value, onValue }: { value: unknown; onValue: (cron: string) => void }) {
+export function Cron({ value, onValue }: { value: unknown; onValue: (cron: string) => void }) {
   const { issues, readOnly } = useStep()
   const cron = typeof value === 'string' ? value : ''
   const words = cronInWords(cron)
@@ -356,7 +364,7 @@ export function DelayControls() {
   )
 }
 
-function DynamicKey({ hint }: { hint: string }) {
+export function DynamicKey({ hint }: { hint: string }) {
   const { values, set } = useStep()
   return (
     <TextControl

@@ -11,6 +11,7 @@ const workflowFields = new Map(
     payloadSchema: 'Payload schema',
     isTranslationEnabled: 'Translations switch',
     preferences: 'Preferences',
+    journey: 'Settings of runs',
   }),
 )
 
@@ -40,6 +41,9 @@ const controls = new Map(
     lookBackWindow: 'Look-back time',
     type: 'Timing',
     disableOutputSanitization: 'HTML setting',
+    for: 'What it waits for',
+    lookBack: 'Look-back time',
+    default: 'Default arm',
   }),
 )
 

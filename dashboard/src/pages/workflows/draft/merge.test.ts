@@ -29,6 +29,7 @@ const base: Draft = {
   ...{ validatePayload: false, isTranslationEnabled: false },
   payloadSchema: { type: 'object', properties: { n: { type: 'number' } } },
   preferences: { user: null, default: preference(true) },
+  journey: null,
   steps: [step('mail', { subject: 'S', body: 'B', editorType: 'html' }), step('wait', { amount: 1, unit: 'hours' })],
 }
 const withStep = (draft: Draft, stepId: string, controlValues: Record<string, unknown>): Draft => ({
@@ -73,6 +74,15 @@ describe('what does not collide is merged:', () => {
     const n = { type: 'number' }
     const { draft, collisions } = mergeDrafts(base, schema({ n, mine: {} }), schema({ theirs: {} }))
     expect([draft.payloadSchema, collisions]).toEqual([{ type: 'object', properties: { mine: {}, theirs: {} } }, []])
+  })
+
+  test('settings of runs, member by member', () => {
+    const { draft, collisions } = mergeDrafts(
+      { ...base, journey: { cancellationKey: 'a' } },
+      { ...base, journey: { cancellationKey: 'a', quietHours: 'hold' } },
+      { ...base, journey: { cancellationKey: 'b' } },
+    )
+    expect([draft.journey, collisions]).toEqual([{ cancellationKey: 'b', quietHours: 'hold' }, []])
   })
 
   test('preferences by channel, even the first ones of the workflow', () => {
@@ -337,3 +347,78 @@ function isOfUnit(path: string, name: string): boolean {
     first === 'type' && ['amount', 'unit', 'cron', 'dynamicKey'].some((each) => name === `${start}.controls.${each}`)
   )
 }
+
+describe('two people who edit one branch:', () => {
+  interface Arm {
+    name: string
+    condition?: unknown
+    end?: boolean
+    steps: DraftStep[]
+  }
+  const arm = (name: string, steps: DraftStep[], more: Partial<Arm> = {}): Arm => ({ name, steps, ...more })
+  const branch = (arms: Arm[], otherwise: Arm = arm('Else', [])): DraftStep =>
+    step('paid', { arms, default: otherwise }, { type: 'branch' })
+  const hi = step('hi', { body: 'Hi' })
+  const bye = step('bye', { body: 'Bye' })
+  const before = withSteps(branch([arm('Paid', [hi]), arm('Large', [bye])]))
+  const merged = (mine: DraftStep, theirs: DraftStep) => {
+    const { draft, collisions, renamed } = mergeDrafts(before, withSteps(mine), withSteps(theirs))
+    const { arms, default: otherwise } = (draft.steps[0]?.controlValues ?? {}) as { arms: Arm[]; default: Arm }
+    return { arms, otherwise, paths: collisions.map(({ path }) => path), renamed }
+  }
+
+  test('steps in different arms, and different parts of one arm, are both kept', () => {
+    const { arms, otherwise, paths } = merged(
+      branch([arm('Paid', [step('hi', { body: 'Mine' })], { end: true }), arm('Large', [bye])]),
+      branch([arm('Payed', [hi, step('more')]), arm('Large', [step('bye', { body: 'Theirs' })])], arm('Else', [wait])),
+    )
+    expect(paths).toEqual([])
+    expect(
+      arms.map(({ name, end, steps }) => [name, end, ...steps.map(({ controlValues }) => controlValues.body)]),
+    ).toEqual([
+      ['Payed', true, 'Mine', undefined],
+      ['Large', undefined, 'Theirs'],
+    ])
+    expect(otherwise.steps.map(({ stepId }) => stepId)).toEqual(['wait'])
+  })
+
+  test('an arm added by one is kept beside what the other changed', () => {
+    const { arms, paths } = merged(
+      branch([arm('Paid', [step('hi', { body: 'Mine' })]), arm('Large', [bye])]),
+      branch([arm('Large', [bye]), arm('New', []), arm('Paid', [hi])]),
+    )
+    expect([arms.map(({ name }) => name), paths]).toEqual([['Large', 'New', 'Paid'], []])
+    expect(arms[2]?.steps[0]?.controlValues.body).toBe('Mine')
+  })
+
+  test('the same text collides alone; a removed arm that the other changed, and arms that both sorted, as a whole', () => {
+    const changed = (body: string) => branch([arm('Paid', [step('hi', { body })]), arm('Large', [bye])])
+    expect(merged(changed('Mine'), changed('Theirs')).paths).toEqual(['steps.hi.controls.body'])
+    expect(merged(changed('Mine'), branch([arm('Large', [bye])])).paths).toEqual(['steps.paid.controls.arms'])
+    const sorted = branch([arm('Large', [bye]), arm('Paid', [hi])])
+    expect(merged(sorted, branch([arm('Paid', [hi])])).paths).toEqual(['steps.paid.controls.arms'])
+  })
+
+  test('a condition that one removed stays removed', () => {
+    const known = withSteps(branch([arm('Paid', [], { condition: { '!!': [1] } })]))
+    const mine = withSteps(branch([arm('Paid', [])]))
+    const theirs = withSteps(branch([arm('Paid', [hi], { condition: { '!!': [1] } })]))
+    const { draft, collisions } = mergeDrafts(known, mine, theirs)
+    expect(collisions).toEqual([])
+    const [paid] = (draft.steps[0]?.controlValues.arms ?? []) as Arm[]
+    expect([paid?.condition, paid?.steps.length]).toEqual([undefined, 1])
+  })
+
+  test('new steps with one stepId in arms are two steps; one that moved and was changed is not there twice', () => {
+    const two = merged(
+      branch([arm('Paid', [hi, added('sms', { body: 'Mine' })]), arm('Large', [bye])]),
+      branch([arm('Paid', [hi]), arm('Large', [bye, step('sms', { body: 'Theirs' })])]),
+    )
+    expect([two.renamed, two.paths]).toEqual([[['sms', 'sms-2']], []])
+    const moved = merged(
+      branch([arm('Paid', []), arm('Large', [bye, hi])]),
+      branch([arm('Paid', [step('hi', { body: 'Theirs' })]), arm('Large', [bye])]),
+    )
+    expect(moved.paths).toEqual(['steps.paid.controls.arms'])
+  })
+})

@@ -4,6 +4,7 @@ import { freeIdentifier } from '../../../ui/base/identifier.ts'
 import type { ControlValues, Draft, DraftStep } from './draft.ts'
 import { controlName, fieldName, stepFieldName } from './field-names.ts'
 import { isMembers, memberOf, namesIn, same } from './same.ts'
+import { type Arm, allSteps, armsOf, mapSteps } from './tree.ts'
 
 export interface Collision {
   /** Unique in a merge, and the same in the next one. */
@@ -61,11 +62,64 @@ export function mergeDrafts(
   theirs: Draft,
   choices: ReadonlyMap<string, Choice> = new Map(),
 ): Merge {
-  const merging = new Merging(choices)
+  const sides = { base, mine, theirs }
+  return mergeTrees(sides, choices, !isMovedAndChanged(sides))
+}
+
+/** Whether a step went to another list on one side, and was changed or went elsewhere on the other: it would be there twice. */
+function isMovedAndChanged({ base, mine, theirs }: Sides<Draft>): boolean {
+  const before = byId(allSteps(base.steps))
+  const sides = [mine, theirs].map(({ steps }) => ({
+    steps: byId(allSteps(steps)),
+    lists: listsOf(steps, before),
+  }))
+  const lists = listsOf(base.steps, before)
+  return [...before.values()].some((step) => {
+    const [one, other] = sides.map((side) => {
+      const now = side.steps.get(step.stepId)
+      return {
+        isMoved: now !== undefined && side.lists.get(step.stepId) !== lists.get(step.stepId),
+        isChanged: now !== undefined && !isAlike(now, step),
+        list: side.lists.get(step.stepId),
+      }
+    })
+    if (!one || !other || !(one.isMoved || other.isMoved)) return false
+    if (one.isMoved && other.isMoved) return one.list !== other.list || one.isChanged || other.isChanged
+    return one.isMoved ? other.isChanged : one.isChanged
+  })
+}
+
+/** The list that each step is in: an arm is the same if it was renamed or sorted. */
+function listsOf(
+  steps: readonly DraftStep[],
+  before: ReadonlyMap<string, DraftStep>,
+  list = '',
+  found = new Map<string, string>(),
+): ReadonlyMap<string, string> {
+  for (const step of steps) {
+    found.set(step.stepId, list)
+    const [arms, known] = [step, before.get(step.stepId)].map((of) =>
+      of ? armsOf(of).flatMap(({ key, arm }) => (key === 'default' ? [] : arm)) : [],
+    )
+    const places = placesOf(arms ?? [], known ?? [])
+    for (const { key, arm } of armsOf(step)) {
+      const place = key === 'default' ? key : (places[key] ?? `new ${arm.name}`)
+      listsOf(arm.steps, before, `${step.stepId}:${place}`, found)
+    }
+  }
+  return found
+}
+
+function mergeTrees(
+  { base, mine, theirs }: Sides<Draft>,
+  choices: ReadonlyMap<string, Choice>,
+  insideArms: boolean,
+): Merge {
+  const merging = new Merging(choices, insideArms)
   const { draft: own, renamed } = withOwnStepIds(base, mine, theirs)
   const plain = ['name', 'description', 'active', 'severity', 'validatePayload', 'isTranslationEnabled'] as const
   const draft = { ...own }
-  for (const field of [...plain, 'tags', 'payloadSchema', 'preferences'] as const) {
+  for (const field of [...plain, 'tags', 'payloadSchema', 'preferences', 'journey'] as const) {
     const sides: Sides<unknown> = { base: base[field], mine: own[field], theirs: theirs[field] }
     const what = fieldName(field)
     const place = { path: field, what, said: `the ${what.toLowerCase()}` }
@@ -78,11 +132,11 @@ export function mergeDrafts(
 
 /** Two people who each add an email step get the same `stepId` for it. They are two steps, unless they are alike. */
 function withOwnStepIds(base: Draft, mine: Draft, theirs: Draft): Pick<Merge, 'draft' | 'renamed'> {
-  const known = byId(base.steps)
-  const others = byId(theirs.steps)
-  const taken = new Set([...base.steps, ...mine.steps, ...theirs.steps].map(({ stepId }) => stepId))
+  const known = byId(allSteps(base.steps))
+  const others = byId(allSteps(theirs.steps))
+  const taken = new Set([base, mine, theirs].flatMap(({ steps }) => idsOf(allSteps(steps))))
   const renamed: Array<readonly [string, string]> = []
-  const steps = mine.steps.map((step) => {
+  const steps = mapSteps(mine.steps, (step) => {
     const other = others.get(step.stepId)
     if (!other || known.has(step.stepId) || isAlike(step, other)) return step
     const stepId = freeIdentifier(step.stepId, taken)
@@ -97,9 +151,11 @@ class Merging {
   readonly collisions: Collision[] = []
   readonly taken: Taken[] = []
   readonly #choices: ReadonlyMap<string, Choice>
+  readonly #insideArms: boolean
 
-  constructor(choices: ReadonlyMap<string, Choice>) {
+  constructor(choices: ReadonlyMap<string, Choice>, insideArms: boolean) {
     this.#choices = choices
+    this.#insideArms = insideArms
   }
 
   /** A value as a whole. */
@@ -135,7 +191,8 @@ class Merging {
     return this.value(place, { base: { user: user ?? withNullUnlessBoth(sides, usual), default: usual }, ...sides })
   }
 
-  steps({ base, mine, theirs }: Sides<DraftStep[]>): DraftStep[] {
+  /** @param within the arm, in words and as a path; undefined at the top level */
+  steps({ base, mine, theirs }: Sides<DraftStep[]>, within?: Pick<Place, 'path' | 'what'>): DraftStep[] {
     const sides = { base: byId(base), mine: byId(mine), theirs: byId(theirs) }
     const merged = new Map<string, DraftStep>()
     for (const { stepId } of [...mine, ...theirs]) {
@@ -147,7 +204,7 @@ class Merging {
       })
       if (step) merged.set(stepId, step)
     }
-    const order = this.#order({ base, mine, theirs }, merged)
+    const order = this.#order({ base, mine, theirs }, merged, within)
     return order.flatMap((stepId) => merged.get(stepId) ?? [])
   }
 
@@ -190,14 +247,69 @@ class Merging {
       }
       if (names.length > 1) return Object.entries(this.whole(where, sides))
       const of = (side: ControlValues) => memberOf(side, first)
+      if (first === 'arms' && mine.type === 'branch') return [[first, this.#arms(where, { base, mine, theirs })]]
+      if (first === 'default' && mine.type === 'branch') return this.#default(where, { base, mine, theirs })
       const value = this.whole(where, { base: of(sides.base), mine: of(sides.mine), theirs: of(sides.theirs) })
       return value === undefined ? [] : [[first, value]]
     })
     return { ...step, controlValues: Object.fromEntries(merged) }
   }
 
+  /** Arm by arm, unless both sides have added, removed or sorted arms. */
+  #arms(place: Place, { base, mine, theirs }: Sides<DraftStep>): unknown {
+    const of = (step: DraftStep) => armsOf(step).flatMap(({ key, arm }) => (key === 'default' ? [] : arm))
+    const sides = { base: of(base), mine: of(mine), theirs: of(theirs) }
+    const [myPlaces, theirPlaces] = [placesOf(sides.mine, sides.base), placesOf(sides.theirs, sides.base)]
+    const usual = sides.base.map((_, index) => index)
+    const haveIChanged = !same(myPlaces, usual)
+    const haveChanged = !same(theirPlaces, usual)
+    const whole = { base: sides.base, mine: sides.mine, theirs: sides.theirs }
+    if (!this.#insideArms || (haveIChanged && haveChanged)) return this.whole(place, whole)
+    const [leading, places, following, others] = haveChanged
+      ? [sides.theirs, theirPlaces, sides.mine, myPlaces]
+      : [sides.mine, myPlaces, sides.theirs, theirPlaces]
+    // What one side removed and the other changed is for a person to decide.
+    const isLost = usual.some((at) => !places.includes(at) && !same(following[others.indexOf(at)], sides.base[at]))
+    if (isLost) return this.whole(place, whole)
+    if (haveChanged) this.#take('changed', place.said)
+    return leading.map((arm, index) => {
+      const at = places[index]
+      const before = at === undefined ? undefined : sides.base[at]
+      const other = at === undefined ? undefined : following[others.indexOf(at)]
+      if (!before || !other) return arm
+      const inner = { ...place, path: `${place.path}.${before.name}`, what: `Arm ${before.name}` }
+      return this.#arm(inner, { base: before, mine: haveChanged ? other : arm, theirs: haveChanged ? arm : other })
+    })
+  }
+
+  #default(place: Place, { base, mine, theirs }: Sides<DraftStep>): Array<[string, unknown]> {
+    const of = (step: DraftStep) => armsOf(step).find(({ key }) => key === 'default')?.arm
+    const sides = { base: of(base), mine: of(mine), theirs: of(theirs) }
+    const isEverywhere = this.#insideArms && sides.base && sides.mine && sides.theirs
+    const value = isEverywhere ? this.#arm(place, sides as Sides<Arm>) : this.whole(place, sides)
+    return value === undefined ? [] : [['default', value]]
+  }
+
+  #arm(place: Place, { base, mine, theirs }: Sides<Arm>): Arm {
+    const part = (name: 'name' | 'condition' | 'end') => {
+      const where = { ...place, path: `${place.path}.${name}`, what: `${place.what} › ${armParts[name]}` }
+      return this.whole<unknown>(where, { base: base[name], mine: mine[name], theirs: theirs[name] })
+    }
+    const [name, condition, end] = [part('name'), part('condition'), part('end')]
+    const { condition: _, end: __, ...rest } = mine
+    return {
+      ...{ ...rest, name: String(name) },
+      steps: this.steps({ base: base.steps, mine: mine.steps, theirs: theirs.steps }, place),
+      ...given({ condition, end: end as boolean | undefined }),
+    } as Arm
+  }
+
   /** The order of the side that moved steps, with the other side's additions behind the steps that they follow there. */
-  #order({ base, mine, theirs }: Sides<DraftStep[]>, merged: ReadonlyMap<string, DraftStep>): string[] {
+  #order(
+    { base, mine, theirs }: Sides<DraftStep[]>,
+    merged: ReadonlyMap<string, DraftStep>,
+    within: Pick<Place, 'path' | 'what'> | undefined,
+  ): string[] {
     const ids = { base: idsOf(base), mine: idsOf(mine), theirs: idsOf(theirs) }
     const haveMoved = !isSameOrder(ids.base, ids.theirs)
     const haveIMoved = !isSameOrder(ids.base, ids.mine)
@@ -205,7 +317,11 @@ class Merging {
     if (leads === 'theirs') this.#take('changed', 'the order of the steps')
     if (haveMoved && haveIMoved && !isSameOrder(ids.mine, ids.theirs)) {
       const names = (steps: DraftStep[]) => steps.map(({ name }) => name).join(' → ')
-      const place = { path: 'order', what: 'Order of the steps', said: '' }
+      const place = {
+        path: within ? `${within.path}.order` : 'order',
+        what: within ? `Order of the steps in ${within.what}` : 'Order of the steps',
+        said: '',
+      }
       this.#collide(place, { base: names(base), mine: names(mine), theirs: names(theirs) })
       if (this.#choices.get(place.path) === 'theirs') leads = 'theirs'
     }
@@ -231,6 +347,23 @@ class Merging {
   }
 }
 
+const armParts = { name: 'name', condition: 'condition', end: 'end of the run' }
+
+/** For each arm its place in the base: by name, or where it was if it was only renamed; undefined for a new one. */
+function placesOf(arms: readonly Arm[], base: readonly Arm[]): Array<number | undefined> {
+  const names = new Set(arms.map(({ name }) => name))
+  return arms.map(({ name }, index) => {
+    const found = base.findIndex((arm) => arm.name === name)
+    if (found !== -1) return found
+    const before = base[index]
+    return arms.length === base.length && before && !names.has(before.name) ? index : undefined
+  })
+}
+
+/** Without members that are undefined. */
+const given = <Members extends object>(members: Members): Partial<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>
+
 const isText = (choice: Choice | undefined): choice is { text: string } => typeof choice === 'object'
 
 /** Whether a person can write a text of their own instead of choosing a side. */
@@ -244,7 +377,7 @@ function withoutId({ _id, ...step }: DraftStep): DraftStep {
   return step
 }
 
-const isAlike = (a: DraftStep, b: DraftStep): boolean => same(withoutId(a), withoutId(b))
+const isAlike = (a: DraftStep, b: DraftStep): boolean => same(mapSteps([a], withoutId), mapSteps([b], withoutId))
 
 /** Whether what both lists contain has the same order in both. */
 const isSameOrder = (a: string[], b: string[]): boolean =>

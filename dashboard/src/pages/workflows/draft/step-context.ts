@@ -18,6 +18,8 @@ export interface StepEditing {
   check: StepCheck | undefined
   /** The digests before this step. */
   digests: readonly string[]
+  /** The steps before this one that send a message, and whose results it may read. */
+  sends: ReadonlyArray<Pick<DraftStep, 'stepId' | 'name' | 'type'>>
   readOnly: boolean
 }
 

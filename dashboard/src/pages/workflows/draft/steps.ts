@@ -1,8 +1,10 @@
 // The kinds of steps in the editor: initial values, and a one-line summary of each.
 import type { StepIssues, WorkflowStep } from '../../../api/workflows.ts'
 import { freeIdentifier } from '../../../ui/base/identifier.ts'
+import { awaitedInWords, entriesIn } from '../../../ui/domain/awaited.ts'
 import { lookOf, type StepKind } from '../../../ui/domain/step-kind.tsx'
 import type { ControlValues, Draft, DraftStep } from './draft.ts'
+import { wordsOf } from './schema-fields.ts'
 import { allSteps, renamedCopy } from './tree.ts'
 
 export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint: string }> }> = [
@@ -21,6 +23,7 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
     kinds: [
       { kind: 'digest', hint: 'Collects events into one message' },
       { kind: 'delay', hint: 'For a time, or until a time of day' },
+      { kind: 'wait_for_event', hint: 'Until something happens' },
       { kind: 'throttle', hint: 'At most so many per time window' },
     ],
   },
@@ -31,7 +34,14 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
       { kind: 'exit', hint: 'Ends the run' },
     ],
   },
-  { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Calls another service; later steps can use the response' }] },
+  {
+    label: 'Do',
+    kinds: [
+      { kind: 'http_request', hint: 'Calls another service' },
+      { kind: 'start_workflow', hint: 'Triggers it for others' },
+      { kind: 'update_subscriber', hint: 'Changes their fields' },
+    ],
+  },
 ]
 
 const beginnings: Partial<Record<StepKind, ControlValues>> = {
@@ -40,13 +50,14 @@ const beginnings: Partial<Record<StepKind, ControlValues>> = {
   delay: { type: 'regular', amount: 1, unit: 'hours' },
   throttle: { type: 'fixed', amount: 1, unit: 'hours', threshold: 1 },
   http_request: { method: 'POST' },
+  wait_for_event: { for: [{}], amount: 1, unit: 'hours' },
   branch: { arms: [{ name: 'First', steps: [] }], default: { name: 'Otherwise', steps: [] } },
 }
 
 export function newStep(kind: StepKind, draft: Draft): DraftStep {
   const all = allSteps(draft.steps)
   const taken = new Set(all.map(({ stepId }) => stepId))
-  const stepId = freeIdentifier(`${kind.replace('_', '-')}-step`, taken)
+  const stepId = freeIdentifier(`${kind.replaceAll('_', '-')}-step`, taken)
   const { label } = lookOf(kind)
   const number = all.filter(({ type }) => type === kind).length + 1
   return {
@@ -97,6 +108,10 @@ export function waitOf({ type, controlValues: values }: Pick<DraftStep, 'type' |
     const window = values.type === 'dynamic' ? `until ${String(dynamicKey ?? '…')}` : `per ${amountOf(values) ?? '…'}`
     return `at most ${Number(values.threshold) || 1} ${window}`
   }
+  if (type === 'wait_for_event') {
+    const path = typeof dynamicKey === 'string' && dynamicKey !== '' ? dynamicKey : undefined
+    return (until ?? path) ? `at most until ${until ?? path}` : `at most ${amountOf(values) ?? '…'}`
+  }
   return undefined
 }
 
@@ -117,28 +132,40 @@ export function cronInWords(cron: string): string {
   return cron
 }
 
-/** "For cart.paid or something about inbox". */
-function awaitedIn(entries: unknown): string {
-  const named = (Array.isArray(entries) ? entries : []).flatMap(
-    (entry: { event?: unknown; message?: unknown } | null) => {
-      if (typeof entry?.event === 'string') return [entry.event]
-      return typeof entry?.message === 'string' ? [`something about ${entry.message}`] : []
-    },
-  )
-  return named.length > 0 ? `For ${named.join(' or ')}` : 'Waits for nothing yet'
+/** "Sets email and data, clears phone". */
+function changesOf(fields: ControlValues): string {
+  const names = (isCleared: boolean) =>
+    subscriberFields
+      .filter((name) => fields[name] !== undefined && (fields[name] === null) === isCleared)
+      .map((name) => wordsOf(name).toLowerCase())
+  const [set, cleared] = [names(false), names(true)]
+  const parts = [
+    ...(set.length > 0 ? [`sets ${listed.format(set)}`] : []),
+    ...(cleared.length > 0 ? [`clears ${listed.format(cleared)}`] : []),
+  ]
+  const words = parts.join(', ')
+  return words === '' ? 'Changes nothing yet' : words.charAt(0).toUpperCase() + words.slice(1)
 }
+
+const subscriberFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone', 'data']
+const listed = new Intl.ListFormat('en')
+
+/** Kinds whose messages can be waited for. */
+export const sendsMessages: ReadonlySet<string> = new Set(['in_app', 'email', 'sms', 'chat', 'push', 'ask'])
 
 /** The second line of a card: the content or effect of the step. */
 export function summaryOf({ type, controlValues: values }: DraftStep): string {
   const said = (name: string) =>
     typeof values[name] === 'string' ? String(values[name]).replaceAll(/\s+/g, ' ').trim() : ''
+  if (type === 'wait_for_event') return awaitedInWords(entriesIn(values.for))
   const wait = waitOf({ type, controlValues: values })
   if (wait) return type === 'digest' && said('digestKey') ? `by ${said('digestKey')}` : (explanations[type] ?? '')
   if (type === 'http_request') return said('url') ? `${said('method')} ${said('url')}` : 'No address yet'
   if (type === 'custom') return 'Runs in your code'
   if (type === 'branch') return 'Takes the first arm whose condition holds'
   if (type === 'exit') return 'Ends the run'
-  if (type === 'wait_for_event') return awaitedIn(values.for)
+  if (type === 'start_workflow') return said('workflowId') ? `Starts ${said('workflowId')}` : 'No workflow yet'
+  if (type === 'update_subscriber') return changesOf(values)
   return said('subject') || (type === 'email' ? '' : said('body')) || 'No text yet'
 }
 
@@ -184,6 +211,9 @@ const firstControls: Partial<Record<string, Record<string, string>>> = {
   delay: { type: 'DELAY_TYPE' },
   throttle: { type: 'THROTTLE_TYPE' },
   branch: { arms: 'BRANCH_ARMS' },
+  start_workflow: { workflowId: 'START_WORKFLOW' },
+  update_subscriber: { data: 'UPDATE_SUBSCRIBER' },
+  wait_for_event: { for: 'WAIT_FOR' },
   exit: {},
   http_request: { method: 'DESTINATION_METHOD', headers: 'DESTINATION_HEADERS', body: 'DESTINATION_BODY' },
 }

@@ -41,6 +41,21 @@ export function armsOf<Step extends TreeStep>({ type, controlValues }: Step): Ar
 export const allSteps = <Step extends TreeStep>(steps: readonly Step[]): Step[] =>
   steps.flatMap((step) => [step, ...armsOf(step).flatMap(({ arm }) => allSteps(arm.steps))])
 
+/** What a step may read: the steps on the way to it, and all arms of the branches that are over by then. */
+export function stepsBefore<Step extends TreeStep & { stepId: string }>(
+  steps: readonly Step[],
+  stepId: string,
+): Step[] {
+  const found: Step[] = []
+  for (const step of steps) {
+    if (step.stepId === stepId) return found
+    const arm = armsOf(step).find(({ arm: { steps: inner } }) => allSteps(inner).some((each) => each.stepId === stepId))
+    if (arm) return [...found, step, ...stepsBefore(arm.arm.steps, stepId)]
+    found.push(...allSteps([step]))
+  }
+  return found
+}
+
 /** The branch with other steps in its arms; any other step as it is. */
 export function withLists<Step extends TreeStep, Other>(
   step: Step,
@@ -56,6 +71,10 @@ export function withLists<Step extends TreeStep, Other>(
     ...(otherwise ? { default: otherwise.arm } : {}),
   }
 }
+
+/** Every step changed, those inside first. */
+export const mapSteps = (steps: readonly DraftStep[], change: (step: DraftStep) => DraftStep): DraftStep[] =>
+  steps.map((step) => change({ ...step, controlValues: withLists(step, (list) => mapSteps(list, change)) }))
 
 /** @param change of the step with this id; undefined removes it */
 export const changeStep = (
@@ -113,4 +132,61 @@ export function renamedCopy(step: DraftStep, taken: Set<string>): DraftStep {
   taken.add(stepId)
   const controlValues = withLists(step, (list) => list.map((inner) => renamedCopy(inner, taken)))
   return { ...rest, stepId, controlValues: structuredClone(controlValues) }
+}
+
+/** As deep as the server allows branches to be nested. */
+export const deepestBranch = 3
+
+/** How deep branches are nested: 0 without one. */
+export const nestingOf = (steps: readonly DraftStep[]): number =>
+  Math.max(
+    0,
+    ...steps.map((step) =>
+      step.type === 'branch' ? 1 + Math.max(0, ...armsOf(step).map(({ arm }) => nestingOf(arm.steps))) : 0,
+    ),
+  )
+
+/** The step becomes the first of a branch that stands in its place. */
+export const wrapStep = (steps: readonly DraftStep[], stepId: string, branch: DraftStep): DraftStep[] =>
+  changeStep(steps, stepId, (step) => ({
+    ...branch,
+    controlValues: withLists(branch, (list, arm) => (arm === 0 ? [step] : list)),
+  }))
+
+export type Direction = 'up' | 'down' | 'left' | 'right'
+
+/**
+ * Where a step goes if it is moved one place: along its list, out of its arm at the ends of it, or into the arm beside. From
+ * outside, into the first arm of the branch below or above.
+ */
+export function spotToward(steps: readonly DraftStep[], stepId: string, to: Direction): Spot | undefined {
+  const spot = spotOf(steps, stepId)
+  if (!spot) return undefined
+  const { within, at } = spot
+  const list = listAt(steps, within)
+  if (to === 'up' || to === 'down') {
+    const next = to === 'up' ? at - 1 : at + 1
+    if (list[next]) return { within, at: next }
+    const around = within && spotOf(steps, within.stepId)
+    return around && { within: around.within, at: to === 'up' ? around.at : around.at + 1 }
+  }
+  if (within) {
+    const beside = armBeside(steps, within, to === 'left' ? -1 : 1)
+    return beside && { within: beside, at: Math.min(at, listAt(steps, beside).length) }
+  }
+  const [below, above] = [list[at + 1], list[at - 1]]
+  if (to === 'left') return undefined
+  if (below?.type === 'branch') return { within: { stepId: below.stepId, arm: 0 }, at: 0 }
+  if (above?.type !== 'branch') return undefined
+  const arm = { stepId: above.stepId, arm: 0 }
+  return { within: arm, at: listAt(steps, arm).length }
+}
+
+type Within = NonNullable<Spot['within']>
+
+function armBeside(steps: readonly DraftStep[], { stepId, arm }: Within, by: 1 | -1): Within | undefined {
+  const branch = allSteps(steps).find((step) => step.stepId === stepId)
+  const arms = branch ? armsOf(branch) : []
+  const beside = arms[arms.findIndex(({ key }) => key === arm) + by]
+  return beside && { stepId, arm: beside.key }
 }

@@ -23,6 +23,7 @@ import {
 } from './draft.ts'
 import { type Choice, type Collision, type Merge, mergeDrafts, noteOf } from './merge.ts'
 import { same } from './same.ts'
+import { mapSteps } from './tree.ts'
 
 export interface Conflict {
   newer: NewerVersion
@@ -302,5 +303,5 @@ function mergeWith(
 
 const withoutIds = ({ steps, ...draft }: Draft) => ({
   ...draft,
-  steps: steps.map(({ _id, ...step }) => step),
+  steps: mapSteps(steps, ({ _id, ...step }) => step),
 })

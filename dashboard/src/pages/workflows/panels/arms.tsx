@@ -1,31 +1,40 @@
 // The arms of a branch below it: side by side where there is room, else one at a time.
 import { CornerDownRight, OctagonX } from 'lucide-react'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react'
 import { cn } from '../../../ui/base/class-names.ts'
-import { Segments } from '../../../ui/frame/tabs.tsx'
+import { lookOf } from '../../../ui/domain/step-kind.tsx'
 import { inWords, readRoot } from '../draft/condition-model.ts'
 import type { DraftStep } from '../draft/draft.ts'
+import { emptyArm, firstIn, visitedArm } from '../draft/flow-items.ts'
 import { waitOf } from '../draft/steps.ts'
 import { type Arm, type ArmKey, armsOf } from '../draft/tree.ts'
-import { type FlowKeyboard, type FlowProps, Line, StepCard } from './flow-card.tsx'
+import { FlowItem, type InFlow, Line, StepCard } from './flow-card.tsx'
 
-interface ArmsProps extends FlowProps {
+interface ArmsProps extends InFlow {
   branch: DraftStep
-  keys: FlowKeyboard
+  /** Of the branch. */
+  level: number
 }
 
 const mostSideBySide = 4
 const narrowestArm = 176
+const roomySize = '(min-width: 1024px)'
 
 export function Arms(props: ArmsProps) {
-  const { branch, selected } = props
+  const { branch, keys } = props
   const arms = armsOf(branch)
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
-  const isWide = arms.length <= mostSideBySide && width >= arms.length * narrowestArm
-  const holding = arms.find(({ arm }) => holds(arm, selected))?.key
-  const [chosen, setChosen] = useState<ArmKey>()
-  const shown = arms.find(({ key }) => key === (chosen ?? holding)) ?? arms[0]
+  const isRoomy = useMedia(roomySize)
+  const isWide = isRoomy && arms.length <= mostSideBySide && width >= arms.length * narrowestArm
+  const id = useId()
+  const drawn = useRef(isWide)
+  useEffect(() => {
+    if (drawn.current !== isWide) keys.restore()
+    drawn.current = isWide
+  }, [isWide, keys])
+  const within = visitedArm(branch, keys.visited)
+  const shown = arms.find(({ key }) => key === within?.arm)
   return (
     <div ref={frame} className="mt-3">
       {isWide ? (
@@ -36,23 +45,58 @@ export function Arms(props: ArmsProps) {
         </div>
       ) : (
         <div className="mx-auto max-w-76 space-y-3">
-          <div className="overflow-x-auto">
-            <Segments
-              label={`Arms of ${branch.name}`}
-              value={String(shown?.key)}
-              onValue={(key) => setChosen(key === 'default' ? key : Number(key))}
-              options={arms.map(({ key, arm }) => ({ value: String(key), label: arm.name }))}
-            />
-          </div>
-          {shown && <ArmColumn {...props} armKey={shown.key} arm={shown.arm} />}
+          <ArmTabs {...props} shown={shown?.key} panel={id} />
+          {shown && <ArmColumn {...props} id={id} armKey={shown.key} arm={shown.arm} />}
         </div>
       )}
     </div>
   )
 }
 
-const holds = (arm: Arm, stepId: string | undefined): boolean =>
-  arm.steps.some((step) => step.stepId === stepId || armsOf(step).some((inner) => holds(inner.arm, stepId)))
+interface ArmTabsProps extends ArmsProps {
+  shown: ArmKey | undefined
+  panel: string
+}
+
+function ArmTabs({ branch, steps, keys, shown, panel }: ArmTabsProps) {
+  const arms = armsOf(branch)
+  const list = useRef<HTMLDivElement>(null)
+  const choose = (key: ArmKey) => keys.enter(firstIn(steps, { stepId: branch.stepId, arm: key }))
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    const next = arms[arms.findIndex(({ key }) => key === shown) + by]
+    if (by === 0 || !next) return
+    event.preventDefault()
+    choose(next.key)
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next.key}"]`)?.focus()
+  }
+  return (
+    <div
+      ref={list}
+      role="tablist"
+      aria-label={`Arms of ${branch.name}`}
+      onKeyDown={onKeyDown}
+      className="flex overflow-x-auto border-b"
+    >
+      {arms.map(({ key, arm }) => (
+        <button
+          key={key}
+          type="button"
+          role="tab"
+          data-tab={key}
+          aria-selected={key === shown}
+          {...(key === shown ? { 'aria-controls': panel } : {})}
+          tabIndex={key === shown ? 0 : -1}
+          onClick={() => choose(key)}
+          dir="auto"
+          className="-mb-px h-8 shrink-0 border-b-2 border-transparent px-2.5 text-xs font-medium whitespace-nowrap text-muted hover:text-ink aria-selected:border-accent aria-selected:text-ink pointer-coarse:h-10"
+        >
+          {arm.name}
+        </button>
+      ))}
+    </div>
+  )
+}
 
 function useWidth(of: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0)
@@ -65,19 +109,40 @@ function useWidth(of: RefObject<HTMLElement | null>): number {
   return width
 }
 
-function ArmColumn({ armKey, arm, ...props }: ArmsProps & { armKey: ArmKey; arm: Arm }) {
+const useMedia = (query: string): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      const media = window.matchMedia(query)
+      media.addEventListener('change', changed)
+      return () => media.removeEventListener('change', changed)
+    },
+    () => window.matchMedia(query).matches,
+  )
+
+interface ArmColumnProps extends ArmsProps {
+  id?: string
+  armKey: ArmKey
+  arm: Arm
+}
+
+function ArmColumn({ armKey, arm, id, level, ...props }: ArmColumnProps) {
   const { branch, canEdit, keys, onAdd, onSelect } = props
   const within = { stepId: branch.stepId, arm: armKey }
   const { length: count } = arm.steps
   const isDefault = armKey === 'default'
+  const inArm = `in arm ${arm.name} of ${branch.name}`
+  const end = arm.end === true ? 'Ends the run' : count === 0 ? 'Does nothing' : 'Goes on below'
   return (
-    <section
-      data-arm
+    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    <div
+      id={id}
+      role="group"
       aria-label={`Arm ${arm.name} of ${branch.name}`}
       className={cn('min-w-0 rounded-surface border bg-page/60 p-2', isDefault && 'border-dashed border-line-strong')}
     >
       <button
         type="button"
+        tabIndex={-1}
         onClick={() => onSelect(branch.stepId)}
         className="flex w-full items-start gap-1.5 rounded-control px-1 py-0.5 text-left hover:bg-hover"
       >
@@ -87,44 +152,60 @@ function ArmColumn({ armKey, arm, ...props }: ArmsProps & { armKey: ArmKey; arm:
             {arm.name}
           </span>
           <span className="block truncate text-xs text-muted" dir="auto">
-            {isDefault ? 'otherwise' : inWords(readRoot(arm.condition))}
+            {isDefault ? 'if no other arm is taken' : inWords(readRoot(arm.condition))}
           </span>
         </span>
       </button>
       <Line
         canAdd={canEdit}
+        keys={keys}
+        item={emptyArm(within)}
         label={`Add a step at the start of ${arm.name}`}
         isLast={count === 0}
         onAdd={(kind) => onAdd(kind, { within, at: 0 })}
       />
-      <ol aria-label={`Steps of ${arm.name}`}>
-        {arm.steps.map((step, at) => (
-          <li key={step.stepId}>
-            <StepCard
-              {...props}
-              step={step}
-              place={{ within, at, count }}
-              where={`step ${at + 1} of ${count} in arm ${arm.name} of ${branch.name}`}
-            />
-            {step.type === 'branch' && <Arms {...props} branch={step} keys={keys} />}
-            <Line
-              canAdd={canEdit}
-              wait={waitOf(step)}
-              label={`Add a step after ${step.name}`}
-              isLast={at === count - 1}
-              onAdd={(kind) => onAdd(kind, { within, at: at + 1 })}
-            />
-          </li>
-        ))}
-      </ol>
-      {arm.end === true ? (
-        <p className="flex items-center justify-center gap-1 text-xs font-medium text-muted">
-          <OctagonX className="size-3.5 text-bad" aria-hidden />
-          Ends the run
-        </p>
-      ) : (
-        <p className="text-center text-xs text-muted">{count === 0 ? 'Does nothing' : 'Goes on below'}</p>
+      {arm.steps.map((step, at) => (
+        <div key={step.stepId}>
+          <StepCard {...props} step={step} where={{ level: level + 1, at, count, inArm }} />
+          {step.type === 'branch' && <Arms {...props} branch={step} level={level + 1} />}
+          <Line
+            canAdd={canEdit}
+            keys={keys}
+            item={step.stepId}
+            wait={waitOf(step)}
+            hue={lookOf(step.type).hue}
+            label={`Add a step after ${step.name}`}
+            isLast={at === count - 1}
+            onAdd={(kind) => onAdd(kind, { within, at: at + 1 })}
+          />
+        </div>
+      ))}
+      {count === 0 && (
+        <FlowItem
+          item={emptyArm(within)}
+          keys={keys}
+          {...{ level: level + 1, at: 0, count: 1 }}
+          className="rounded-control text-center text-xs text-muted focus-visible:outline-2 focus-visible:outline-accent"
+        >
+          <span className="sr-only">{`No steps yet ${inArm}`}</span>
+          <EndMark end={arm.end === true}>{end}</EndMark>
+        </FlowItem>
       )}
-    </section>
+      {count > 0 && (
+        <p className="text-center text-xs text-muted">
+          <EndMark end={arm.end === true}>{end}</EndMark>
+        </p>
+      )}
+    </div>
   )
 }
+
+const EndMark = ({ end, children }: { end: boolean; children: string }) =>
+  end ? (
+    <span className="inline-flex items-center gap-1 font-medium">
+      <OctagonX className="size-3.5 text-bad" aria-hidden />
+      {children}
+    </span>
+  ) : (
+    children
+  )

@@ -1,6 +1,19 @@
-// The card of a step in the flow, and the line below it with the button that adds a step.
-import { ArrowDown, ArrowUp, CopyPlus, ListFilter, Plus, Power, PowerOff, Trash2, TriangleAlert } from 'lucide-react'
-import type { KeyboardEvent, ReactNode } from 'react'
+// A step in the flow: its card, and the line below it with the button that adds a step.
+import {
+  ArrowDown,
+  ArrowLeft,
+  ArrowRight,
+  ArrowUp,
+  CopyPlus,
+  ListFilter,
+  Plus,
+  Power,
+  PowerOff,
+  Split,
+  Trash2,
+  TriangleAlert,
+} from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useId } from 'react'
 import type { StepCheck } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
@@ -8,8 +21,9 @@ import { Tooltip } from '../../../ui/base/tooltip.tsx'
 import { lookOf, StepIcon, type StepKind } from '../../../ui/domain/step-kind.tsx'
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from '../../../ui/frame/menu.tsx'
 import type { DraftStep } from '../draft/draft.ts'
+import type { Visited } from '../draft/flow-items.ts'
 import { addable, hasCondition, type Issue, summaryOf } from '../draft/steps.ts'
-import type { Spot } from '../draft/tree.ts'
+import { type Direction, type Spot, spotToward } from '../draft/tree.ts'
 
 export interface FlowProps {
   workflowId: string
@@ -20,71 +34,144 @@ export interface FlowProps {
   selected: string | undefined
   canEdit: boolean
   onSelect: (stepId: string | undefined) => void
-  onAdd: (kind: StepKind, spot: Spot) => void
-  onMove: (step: DraftStep, to: Spot) => void
+  /** @returns the `stepId` of the new step */
+  onAdd: (kind: StepKind, spot: Spot) => string
+  /** @returns whether it is there now: branches cannot be nested any deeper than the server allows */
+  onMove: (step: DraftStep, to: Spot) => boolean
+  /** @returns the `stepId` of the branch */
+  onWrap: (step: DraftStep) => string | undefined
   onDuplicate: (step: DraftStep) => void
   onRemove: (step: DraftStep) => void
   onToggle: (step: DraftStep) => void
 }
 
-/** Where a step is, and among how many. */
-export type Place = Spot & { count: number }
-
+/** What the keyboard does in the flow, and where it is. */
 export interface FlowKeyboard {
-  move: (step: DraftStep, from: Place, by: 1 | -1) => void
-  /** The card so many after that of the step. */
-  focus: (stepId: string, by: number) => void
+  /** The item that Tab reaches, and whose buttons it reaches next. */
+  current: string | undefined
+  visited: Visited
+  /** The item behind which a step is being chosen. */
+  adding: string | undefined
+  onAdding: (item: string | undefined) => void
+  /** Puts the focus where it was, or on what was added. */
+  onAdded: () => void
+  enter: (item: string) => void
+  focus: (item: string) => void
+  /** Puts the focus back that drawing the arms in another way has taken. */
+  restore: () => void
+  press: (event: KeyboardEvent<HTMLElement>, item: string, step: DraftStep | undefined) => void
+  move: (step: DraftStep, to: Direction) => void
+  wrap: (step: DraftStep) => void
+}
+
+export interface InFlow extends FlowProps {
+  keys: FlowKeyboard
 }
 
 export const cardClass =
   'group/card relative flex min-h-14 w-full items-center gap-2.5 rounded-surface border bg-page py-2 text-left transition-[border-color,box-shadow] duration-120 hover:border-line-strong'
 export const selectedClass = 'border-accent ring-2 ring-accent/20 hover:border-accent'
 
-interface StepCardProps extends FlowProps {
-  step: DraftStep
-  place: Place
+interface FlowItemProps {
+  /** Of the step, or of the arm that has none. */
+  item: string
+  step?: DraftStep
+  level: number
+  /** Its place in its list, and how long that is. */
+  at: number
+  count: number
+  isSelected?: boolean
   keys: FlowKeyboard
-  /** Where it stands, for those who do not see it. */
-  where?: string
+  onClick?: () => void
+  /** An element that says more. */
+  describedBy?: string
+  className?: string
+  children: ReactNode
+}
+
+/** The `id` of an item: the tree owns its items, whose buttons stand beside them. */
+export const itemId = (item: string): string => `flow-${item.replaceAll(/[^\w-]/g, '_')}`
+
+/** An item of the tree. What it contains is its name. */
+export function FlowItem(props: FlowItemProps) {
+  const { item, step, level, at, count, isSelected = false, keys, onClick, describedBy, className, children } = props
+  return (
+    <div
+      id={itemId(item)}
+      role="treeitem"
+      aria-level={level}
+      aria-posinset={at + 1}
+      aria-setsize={count}
+      aria-selected={isSelected}
+      aria-describedby={describedBy}
+      {...(step?.type === 'branch' ? { 'aria-expanded': true } : {})}
+      tabIndex={keys.current === item ? 0 : -1}
+      data-item={item}
+      {...(step ? { 'data-step': step.stepId } : {})}
+      onClick={onClick}
+      onFocus={() => keys.enter(item)}
+      onKeyDown={(event) => event.target === event.currentTarget && keys.press(event, item, step)}
+      className={cn('outline-none', className)}
+    >
+      {children}
+    </div>
+  )
+}
+
+/** Where a step stands. */
+export interface Where {
+  level: number
+  at: number
+  count: number
+  /** "in arm Paid of Paid?"; empty at the top level. */
+  inArm: string
+}
+
+/** "Mail, email, step 1 of 2 in arm Paid of Paid?"; the level is said by itself. */
+function spokenOf(step: DraftStep, { at, count, inArm }: Where): string {
+  const { label } = lookOf(step.type)
+  const kind = label === label.toUpperCase() ? label : label.toLowerCase()
+  const place = `step ${at + 1} of ${count}${inArm === '' ? '' : ` ${inArm}`}`
+  return [step.name, ...(step.name === label ? [] : [kind]), place].join(', ')
+}
+
+interface StepCardProps extends InFlow {
+  step: DraftStep
+  where: Where
   className?: string
   /** Beside the card, such as its handle. */
   children?: ReactNode
 }
 
 export function StepCard(props: StepCardProps) {
-  const { step, place, selected, canEdit, keys, where, className, children, onSelect, onRemove } = props
+  const { step, where, selected, canEdit, keys, className, children, onSelect } = props
+  const summary = useId()
   const issues = props.issues.get(step.stepId) ?? []
   const isSelected = step.stepId === selected
   const isSkipped = step.active && props.checks.get(step.stepId)?.holds === false
   const isPale = !step.active || isSkipped
-  const { label } = lookOf(step.type)
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : undefined
-    if (by !== undefined) {
-      event.preventDefault()
-      if (!event.altKey) keys.focus(step.stepId, by)
-      else if (canEdit) keys.move(step, place, by)
-    }
-    if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') focusNextArm(event)
-    if (canEdit && (event.key === 'Delete' || event.key === 'Backspace')) {
-      event.preventDefault()
-      onRemove(step)
-    }
-  }
   return (
     <div className={cn(cardClass, 'pr-1 pl-3', className, isSelected && selectedClass, isPale && 'bg-sunken')}>
       {children}
-      <StepIcon kind={step.type} tile className={cn(isPale && 'opacity-50')} />
-      <button
-        type="button"
-        data-step={step.stepId}
-        aria-current={isSelected ? 'step' : undefined}
+      <span aria-hidden>
+        <StepIcon kind={step.type} tile className={cn(isPale && 'opacity-50')} />
+      </span>
+      <FlowItem
+        item={step.stepId}
+        step={step}
+        keys={keys}
+        {...{ level: where.level, at: where.at, count: where.count, isSelected, describedBy: summary }}
         onClick={() => onSelect(step.stepId)}
-        onKeyDown={onKeyDown}
-        className="min-w-0 flex-1 text-left outline-none after:absolute after:inset-0 after:rounded-surface focus-visible:after:outline-2 focus-visible:after:outline-accent"
+        className="min-w-0 flex-1 cursor-pointer text-left after:absolute after:inset-0 after:rounded-surface focus-visible:after:outline-2 focus-visible:after:outline-accent"
       >
         <span className="flex items-center gap-1.5">
-          <span className={cn('truncate text-sm font-medium', isSkipped && 'text-muted')} dir="auto" title={step.name}>
+          <span className="sr-only">{spokenOf(step, where)}</span>
+          <span
+            aria-hidden
+            className={cn('truncate text-sm font-medium', isSkipped && 'text-muted')}
+            dir="auto"
+            title={step.name}
+          >
             {step.name}
           </span>
           {hasCondition(step) && (
@@ -97,12 +184,10 @@ export function StepCard(props: StepCardProps) {
             </Tooltip>
           )}
         </span>
-        <span className="block truncate text-xs text-muted" dir="auto">
+        <span id={summary} aria-hidden className="block truncate text-xs text-muted" dir="auto">
           {summaryOf(step)}
         </span>
-        {step.name !== label && <span className="sr-only">{label}</span>}
-        {where && <span className="sr-only">{where}</span>}
-      </button>
+      </FlowItem>
       {issues.length > 0 && (
         <Tooltip text={issues.map(({ message }) => message).join(' · ')}>
           <span className="relative z-1 inline-flex items-center gap-1 rounded-sm bg-bad/10 px-1 text-xs font-medium text-bad">
@@ -121,42 +206,39 @@ export function StepCard(props: StepCardProps) {
   )
 }
 
-/** The first step of the arm beside, or what adds one there. */
-function focusNextArm(event: KeyboardEvent<HTMLElement>): void {
-  const arm = event.currentTarget.closest('[data-arm]')
-  const next = event.key === 'ArrowLeft' ? arm?.previousElementSibling : arm?.nextElementSibling
-  if (!next) return
-  event.preventDefault()
-  const card = next.querySelector<HTMLElement>('[data-step]') ?? next.querySelector<HTMLElement>('button')
-  card?.focus()
-}
+const moves = [
+  { to: 'up', label: 'Move up', shortcut: 'alt+↑', icon: <ArrowUp /> },
+  { to: 'down', label: 'Move down', shortcut: 'alt+↓', icon: <ArrowDown /> },
+] as const
+const sideways = [
+  { to: 'left', label: 'Move to the arm before', shortcut: 'alt+←', icon: <ArrowLeft /> },
+  { to: 'right', label: 'Move to the next arm', shortcut: 'alt+→', icon: <ArrowRight /> },
+] as const
 
-function StepMenu({ step, place, keys, onDuplicate, onRemove, onToggle }: StepCardProps) {
+function StepMenu({ step, steps, keys, onDuplicate, onRemove, onToggle }: StepCardProps) {
+  const canMove = (to: Direction) => spotToward(steps, step.stepId, to) !== undefined
+  const shown = [...moves, ...sideways.filter(({ to }) => canMove(to))]
   return (
-    <Menu label={`Actions for ${step.name}`}>
+    <Menu label={`Actions for ${step.name}`} className="w-60" tabIndex={keys.current === step.stepId ? 0 : -1}>
+      <MenuItem icon={<Plus />} shortcut="a" onSelect={() => keys.onAdding(step.stepId)}>
+        Add a step after it
+      </MenuItem>
       <MenuItem icon={<CopyPlus />} onSelect={() => onDuplicate(step)}>
         Duplicate
       </MenuItem>
-      <MenuItem
-        icon={<ArrowUp />}
-        shortcut="alt+↑"
-        disabled={place.at === 0}
-        onSelect={() => keys.move(step, place, -1)}
-      >
-        Move up
+      <MenuItem icon={<Split />} shortcut="b" onSelect={() => keys.wrap(step)}>
+        Wrap in a branch
       </MenuItem>
-      <MenuItem
-        icon={<ArrowDown />}
-        shortcut="alt+↓"
-        disabled={place.at === place.count - 1}
-        onSelect={() => keys.move(step, place, 1)}
-      >
-        Move down
-      </MenuItem>
+      <MenuSeparator />
+      {shown.map(({ to, label, shortcut, icon }) => (
+        <MenuItem key={to} icon={icon} shortcut={shortcut} disabled={!canMove(to)} onSelect={() => keys.move(step, to)}>
+          {label}
+        </MenuItem>
+      ))}
+      <MenuSeparator />
       <MenuItem icon={step.active ? <PowerOff /> : <Power />} onSelect={() => onToggle(step)}>
         {step.active ? 'Turn off' : 'Turn on'}
       </MenuItem>
-      <MenuSeparator />
       <MenuItem icon={<Trash2 />} danger shortcut="del" onSelect={() => onRemove(step)}>
         Delete
       </MenuItem>
@@ -166,6 +248,9 @@ function StepMenu({ step, place, keys, onDuplicate, onRemove, onToggle }: StepCa
 
 interface LineProps {
   canAdd: boolean
+  keys: FlowKeyboard
+  /** The item that it is behind; undefined at the start of the flow. */
+  item: string | undefined
   wait?: string | undefined
   hue?: string
   label: string
@@ -173,8 +258,20 @@ interface LineProps {
   onAdd: (kind: StepKind) => void
 }
 
+/** The place before the first step. */
+const atStart = ':start'
+
 /** The line between two steps; dashed and labelled if the run waits there. */
-export function Line({ canAdd, wait, hue = 'var(--line-strong)', label, isLast, onAdd }: LineProps) {
+export function Line({
+  canAdd,
+  keys,
+  item = atStart,
+  wait,
+  hue = 'var(--line-strong)',
+  label,
+  isLast,
+  onAdd,
+}: LineProps) {
   return (
     <div className={cn('relative flex flex-col items-center', wait ? 'h-20' : 'h-12')}>
       <span
@@ -195,10 +292,18 @@ export function Line({ canAdd, wait, hue = 'var(--line-strong)', label, isLast, 
           <Menu
             align="start"
             className="w-72"
+            open={keys.adding === item}
+            onOpen={(isOpen) => keys.onAdding(isOpen ? item : undefined)}
+            onClosed={(event) => {
+              event.preventDefault()
+              keys.onAdded()
+            }}
             trigger={
               <Button
                 size="icon-sm"
-                aria-label={label}
+                tabIndex={item === atStart || keys.current === item ? 0 : -1}
+                hint={label}
+                {...(item === atStart ? {} : { shortcut: 'a' })}
                 className={cn('rounded-full bg-page hover:bg-page hover:text-ink', isLast ? 'text-ink' : 'text-muted')}
               >
                 <Plus />

@@ -17,27 +17,46 @@ import {
   verticalListSortingStrategy,
 } from '@dnd-kit/sortable'
 import { GripVertical } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { cn } from '../../../ui/base/class-names.ts'
 import { Kbd } from '../../../ui/base/tooltip.tsx'
 import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
 import type { DraftStep } from '../draft/draft.ts'
+import {
+  allItems,
+  armsAround,
+  emptyArm,
+  itemAfter,
+  itemBefore,
+  itemBeside,
+  spotOfItem,
+  type Visited,
+} from '../draft/flow-items.ts'
 import { waitOf } from '../draft/steps.ts'
+import { allSteps, armsOf, type Direction, listAt, spotOf, spotToward } from '../draft/tree.ts'
 import { Arms } from './arms.tsx'
 import {
   cardClass,
   type FlowKeyboard,
   type FlowProps,
+  type InFlow,
+  itemId,
   Line,
-  type Place,
   StepCard,
   selectedClass,
 } from './flow-card.tsx'
 
-export function Flow(props: FlowProps) {
-  const { steps, selected, canEdit, onAdd, onMove, onSelect } = props
-  const [said, setSaid] = useState('')
-  const list = useRef<HTMLOListElement>(null)
+export function Flow(given: FlowProps) {
+  const { steps, selected, canEdit, onMove, onSelect } = given
+  const list = useRef<HTMLDivElement>(null)
+  const trigger = useRef<HTMLButtonElement>(null)
+  const added = useRef<string>(undefined)
+  const { keys, said } = useFlowKeyboard(given, { list, trigger, added })
+  const onAdd: FlowProps['onAdd'] = (kind, spot) => {
+    added.current = given.onAdd(kind, spot)
+    return added.current
+  }
+  const props: InFlow = { ...given, onAdd, keys }
   const sensors = useSensors(
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
@@ -56,30 +75,22 @@ export function Flow(props: FlowProps) {
     const step = steps[from]
     if (step && to !== -1 && from !== to) onMove(step, { at: to })
   }
-  const keys: FlowKeyboard = {
-    move: (step, from, by) => {
-      const to = from.at + by
-      if (to < 0 || to >= from.count) return
-      onMove(step, { within: from.within, at: to })
-      setSaid(`${step.name} is at position ${to + 1} of ${from.count}.`)
-      // Wait until React has moved the card, then focus it.
-      requestAnimationFrame(() => keys.focus(step.stepId, 0))
-    },
-    focus: (stepId, by) => {
-      const cards = [...(list.current?.querySelectorAll<HTMLElement>('[data-step]') ?? [])]
-      cards[cards.findIndex((card) => card.dataset.step === stepId) + by]?.focus()
-    },
-  }
 
   return (
     <div
       className={cn(
         'mx-auto flex w-full flex-col items-stretch px-4 py-8 *:mx-auto *:w-full *:max-w-76',
-        steps.some(({ type }) => type === 'branch') ? 'max-w-280 *:[ol]:max-w-none' : 'max-w-84',
+        steps.some(({ type }) => type === 'branch') ? 'max-w-280 *:data-flow:max-w-none' : 'max-w-84',
       )}
     >
       <button
+        ref={trigger}
         type="button"
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' || steps[0] === undefined) return
+          event.preventDefault()
+          keys.focus(steps[0].stepId)
+        }}
         aria-current={selected === undefined ? 'step' : undefined}
         onClick={() => onSelect(undefined)}
         className={cn(cardClass, 'px-3', selected === undefined && selectedClass)}
@@ -87,11 +98,13 @@ export function Flow(props: FlowProps) {
         <StepIcon kind="trigger" tile />
         <span className="min-w-0 flex-1">
           <span className="block text-sm font-medium">Trigger</span>
-          <code className="block truncate text-muted">{props.workflowId}</code>
+          <code className="block truncate text-muted">{given.workflowId}</code>
         </span>
       </button>
       <Line
         canAdd={canEdit}
+        keys={keys}
+        item={undefined}
         label="Add a step at the start"
         onAdd={(kind) => onAdd(kind, { at: 0 })}
         isLast={steps.length === 0}
@@ -103,11 +116,15 @@ export function Flow(props: FlowProps) {
         onDragEnd={drop}
       >
         <SortableContext items={steps.map(({ stepId }) => stepId)} strategy={verticalListSortingStrategy}>
-          <ol ref={list} aria-label="Steps">
+          {steps.length > 0 && (
+            // The buttons between the steps are no part of a tree, so it owns its items where they are.
+            <div role="tree" aria-label="Steps" aria-owns={allItems(steps).map(itemId).join(' ')} />
+          )}
+          <div ref={list} data-flow>
             {steps.map((step, index) => (
-              <Step key={step.stepId} {...props} step={step} place={index} keys={keys} />
+              <Step key={step.stepId} {...props} step={step} place={index} />
             ))}
-          </ol>
+          </div>
         </SortableContext>
       </DndContext>
       {steps.length === 0 ? (
@@ -124,19 +141,142 @@ export function Flow(props: FlowProps) {
   )
 }
 
-interface StepProps extends FlowProps {
+interface Elements {
+  list: RefObject<HTMLDivElement | null>
+  trigger: RefObject<HTMLButtonElement | null>
+  /** The step that was added last, until it has the focus. */
+  added: RefObject<string | undefined>
+}
+
+const directions: Record<string, Direction | undefined> = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+}
+
+function useFlowKeyboard(flow: FlowProps, { list, trigger, added }: Elements) {
+  const { steps, selected, canEdit, onMove, onWrap, onRemove, onSelect } = flow
+  const [said, setSaid] = useState('')
+  const [entered, setEntered] = useState<string>()
+  const [visited, setVisited] = useState<Visited>({})
+  const [adding, setAdding] = useState<string>()
+  const opener = useRef<HTMLElement>(undefined)
+  const isThere = (item: string | undefined) => spotOfItem(steps, item) !== undefined
+  const current = [entered, selected, steps[0]?.stepId].find(isThere)
+
+  const enter = (item: string) => {
+    setEntered(item)
+    setVisited((before) => ({ ...before, ...armsAround(steps, item) }))
+  }
+  // What is selected elsewhere, such as in the list of issues, comes into view.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another step is selected
+  useEffect(() => {
+    if (selected !== undefined) enter(selected)
+  }, [selected])
+
+  /** The item may have to be drawn first. */
+  const focus = (item: string, tries = 10) => {
+    const found = list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(item)}"]`)
+    if (found) found.focus()
+    else if (tries > 0) requestAnimationFrame(() => focus(item, tries - 1))
+  }
+  const restore = () => {
+    if (entered !== undefined && document.activeElement === document.body) focus(entered)
+  }
+  const go = (item: string | undefined) => {
+    if (item === undefined) return
+    enter(item)
+    focus(item)
+  }
+  const move = (step: DraftStep, to: Direction) => {
+    const spot = spotToward(steps, step.stepId, to)
+    if (!spot || !onMove(step, spot)) return
+    const branch = allSteps(steps).find(({ stepId }) => stepId === spot.within?.stepId)
+    const arm = branch && armsOf(branch).find(({ key }) => key === spot.within?.arm)?.arm.name
+    setVisited((before) => ({ ...before, ...(spot.within ? { [spot.within.stepId]: spot.within.arm } : {}) }))
+    setSaid(
+      `${step.name} is at position ${spot.at + 1}${branch ? ` in arm ${arm} of ${branch.name}` : ` of ${steps.length}`}.`,
+    )
+    // Wait until React has moved the card, then focus it.
+    requestAnimationFrame(() => focus(step.stepId))
+  }
+  const wrap = (step: DraftStep) => {
+    const branch = onWrap(step)
+    if (branch === undefined) return
+    setSaid(`${step.name} is in a branch now.`)
+    requestAnimationFrame(() => focus(branch))
+  }
+  const remove = (step: DraftStep) => {
+    const spot = spotOf(steps, step.stepId)
+    const beside = spot && listAt(steps, spot.within)
+    const next = spot && (beside?.[spot.at + 1] ?? beside?.[spot.at - 1])?.stepId
+    onRemove(step)
+    requestAnimationFrame(() => go(next ?? (spot?.within ? emptyArm(spot.within) : steps[0]?.stepId)))
+  }
+  const press = (event: KeyboardEvent<HTMLElement>, item: string, step: DraftStep | undefined) => {
+    if (event.ctrlKey || event.metaKey) return
+    const to = directions[event.key]
+    const act = () => {
+      if (to !== undefined && event.altKey) return step && canEdit ? move(step, to) : undefined
+      if (event.altKey) return undefined
+      switch (event.key) {
+        case 'ArrowDown':
+          return go(itemAfter(steps, item, visited))
+        case 'ArrowUp': {
+          const before = itemBefore(steps, item, visited)
+          return before === undefined ? trigger.current?.focus() : go(before)
+        }
+        case 'ArrowLeft':
+          return go(itemBeside(steps, item, -1))
+        case 'ArrowRight':
+          return go(itemBeside(steps, item, 1))
+        case 'Enter':
+        case ' ':
+          return step ? onSelect(step.stepId) : open(item)
+        case 'a':
+          return open(item)
+        case 'b':
+          return step && canEdit ? wrap(step) : undefined
+        default:
+          return step && canEdit ? remove(step) : undefined
+      }
+    }
+    if (to === undefined && !['Enter', ' ', 'a', 'b', 'Delete', 'Backspace'].includes(event.key)) return
+    event.preventDefault()
+    act()
+  }
+  const open = (item: string) => {
+    if (canEdit) onAdding(item)
+  }
+  const onAdding = (item: string | undefined) => {
+    if (item !== undefined) {
+      added.current = undefined
+      opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : undefined
+    }
+    setAdding(item)
+  }
+  const onAdded = () => {
+    const item = added.current
+    added.current = undefined
+    if (item === undefined) opener.current?.focus()
+    else go(item)
+  }
+  const keys: FlowKeyboard = { current, visited, adding, onAdding, onAdded, enter, focus, restore, press, move, wrap }
+  return { keys, said }
+}
+
+interface StepProps extends InFlow {
   step: DraftStep
   place: number
-  keys: FlowKeyboard
 }
 
 function Step(props: StepProps) {
   const { step, place, steps, canEdit, keys } = props
   const sortable = useSortable({ id: step.stepId, disabled: !canEdit })
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = sortable
-  const own: Place = { at: place, count: steps.length }
   return (
-    <li
+    <div
       ref={setNodeRef}
       style={{
         transform: transform ? `translate3d(${transform.x}px, ${transform.y}px, 0)` : undefined,
@@ -144,13 +284,18 @@ function Step(props: StepProps) {
       }}
       className={cn('relative', isDragging && 'z-10')}
     >
-      <StepCard {...props} place={own} className={cn('mx-auto max-w-76', isDragging && 'shadow-float')}>
+      <StepCard
+        {...props}
+        where={{ level: 1, at: place, count: steps.length, inArm: '' }}
+        className={cn('mx-auto max-w-76', isDragging && 'shadow-float')}
+      >
         {canEdit && (
           <button
             ref={setActivatorNodeRef}
             type="button"
             {...attributes}
             {...listeners}
+            tabIndex={keys.current === step.stepId ? 0 : -1}
             aria-label={`Move ${step.name}`}
             className="absolute top-1/2 -left-6 grid h-8 w-6 -translate-y-1/2 cursor-grab touch-none place-items-center rounded-control text-faint opacity-0 group-hover/card:opacity-100 hover:text-muted focus-visible:opacity-100 active:cursor-grabbing pointer-coarse:opacity-100"
           >
@@ -158,16 +303,18 @@ function Step(props: StepProps) {
           </button>
         )}
       </StepCard>
-      {step.type === 'branch' && <Arms {...props} branch={step} keys={keys} />}
+      {step.type === 'branch' && <Arms {...props} branch={step} level={1} />}
       <Line
         canAdd={canEdit}
+        keys={keys}
+        item={step.stepId}
         wait={waitOf(step)}
         hue={lookOf(step.type).hue}
         label={`Add a step after ${step.name}`}
         onAdd={(kind) => props.onAdd(kind, { at: place + 1 })}
         isLast={place === steps.length - 1}
       />
-    </li>
+    </div>
   )
 }
 
@@ -185,7 +332,16 @@ export const FlowKeys = ({ hasArms }: { hasArms: boolean }) => (
       </span>
     )}
     <span className="inline-flex items-center gap-1">
-      <Kbd keys="alt+↑" /> move
+      <Kbd keys="enter" /> open
+    </span>
+    <span className="inline-flex items-center gap-1">
+      <Kbd keys="a" /> add after
+    </span>
+    <span className="inline-flex items-center gap-1">
+      <Kbd keys="b" /> wrap in a branch
+    </span>
+    <span className="inline-flex items-center gap-1">
+      <Kbd keys={hasArms ? 'alt+← ↑ ↓ →' : 'alt+↑ ↓'} /> move
     </span>
     <span className="inline-flex items-center gap-1">
       <Kbd keys="del" /> delete

@@ -2,12 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
+import { RequestCode } from '../../../ui/code/code-block.tsx'
 import { JsonView } from '../../../ui/code/json-view.tsx'
-import { type Variable, variablesIn, variablesOfExample } from '../../../ui/code/liquid.ts'
+import { endingEvent, entriesIn } from '../../../ui/domain/awaited.ts'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
@@ -16,15 +17,17 @@ import { SwitchControl } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { StepControls } from '../controls/step.tsx'
 import { type DraftStep, plainStep } from '../draft/draft.ts'
-import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
+import type { PreviewData } from '../draft/preview-data.ts'
 import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
-import { controlsOfNew, type Issue } from '../draft/steps.ts'
-import { useTextKeys } from '../draft/text-keys.ts'
-import { allSteps } from '../draft/tree.ts'
+import { controlsOfNew, type Issue, sendsMessages } from '../draft/steps.ts'
+import { allSteps, stepsBefore } from '../draft/tree.ts'
+import { useVariables } from '../draft/use-variables.ts'
 import { Preview } from './preview.tsx'
 
 interface StepPanelProps {
   workflow: Workflow
+  /** All steps of the draft. */
+  steps: readonly DraftStep[]
   step: DraftStep
   issues: readonly Issue[]
   check: StepCheck | undefined
@@ -37,20 +40,18 @@ interface StepPanelProps {
 }
 
 export function StepPanel(props: StepPanelProps) {
-  const { workflow, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
+  const { workflow, steps, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
-  const keys = useTextKeys(workflow)
-  const example = useExamplePayload(workflow)
-  const variables = useMemo(() => offered({ schema, example, keys }), [schema, example, keys])
-  const variablesInLists = useMemo(() => offered({ schema, example, keys, inLists: true }), [schema, example, keys])
+  const { variables, variablesInLists, example } = useVariables(workflow, schema)
   const all = allSteps<Pick<DraftStep, 'stepId' | 'type' | 'controlValues'>>(workflow.steps.map(plainStep))
   const place = all.findIndex(({ stepId }) => stepId === step.stepId)
   const before = place === -1 ? all : all.slice(0, place)
   const digests = before.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
   const editing: StepEditing = {
     ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
+    sends: stepsBefore(steps, step.stepId).filter(({ type }) => sendsMessages.has(type)),
     set: (patch) => {
       const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
       onChange({ controlValues: Object.fromEntries(next) })
@@ -128,7 +129,7 @@ export function StepPanel(props: StepPanelProps) {
                 <span className="min-w-0 break-words">{message}.</span>
               </p>
             ))}
-            <StepControls controls={saved && !isChoice(step) ? saved.controls : controlsOfNew(step)} />
+            <StepControls controls={saved && !ownControls.has(step.type) ? saved.controls : controlsOfNew(step)} />
             <StepSettings saved={saved} onChange={onChange} />
           </div>
           <div
@@ -139,7 +140,9 @@ export function StepPanel(props: StepPanelProps) {
           >
             <h2 className="sr-only">Preview</h2>
             <h3 className="sr-only">As delivered</h3>
-            {nothingSent[step.type] ? (
+            {step.type === 'wait_for_event' ? (
+              <EndingRequest subscriberId={data.subscriberId} payload={data.payload ?? example} />
+            ) : nothingSent[step.type] ? (
               <p className="text-sm text-muted">{nothingSent[step.type]}</p>
             ) : (
               <Preview
@@ -160,11 +163,34 @@ export function StepPanel(props: StepPanelProps) {
 const nothingSent: Record<string, string | undefined> = {
   branch: 'A branch sends nothing itself: its arms do.',
   exit: 'An exit sends nothing.',
-  wait_for_event: 'A wait sends nothing. What it waits for is set through the API.',
+  start_workflow: 'It sends nothing itself: the workflow that it starts does.',
+  update_subscriber: 'An update sends nothing. Later steps see the subscriber as it leaves them.',
 }
 
-/** Its controls are not those that the server describes. */
-const isChoice = ({ type }: DraftStep) => type === 'branch' || type === 'exit'
+/** Kinds whose controls are not those that the server describes. */
+const ownControls: ReadonlySet<string> = new Set([
+  ...['branch', 'exit', 'wait_for_event', 'start_workflow', 'update_subscriber'],
+])
+
+interface EndingRequestProps {
+  subscriberId: string | undefined
+  payload: Record<string, unknown>
+}
+
+/** A wait sends nothing. Instead of a preview, how a program ends it. */
+function EndingRequest({ subscriberId = 'ada', payload }: EndingRequestProps) {
+  const { values } = useStep()
+  const event = endingEvent(entriesIn(values.for), payload, subscriberId)
+  if (!event) return <p className="text-sm text-muted">A wait sends nothing.</p>
+  return (
+    <>
+      <p className="mb-3 text-sm text-pretty text-muted">
+        A wait sends nothing. Your program ends it with this request, for the example payload:
+      </p>
+      <RequestCode request={{ method: 'POST', path: '/v2/events', body: event }} />
+    </>
+  )
+}
 
 /** As the server has it. A step in an arm is asked for by itself, with its controls and variables. */
 function useSaved(workflow: Workflow, { _id, stepId }: DraftStep): Workflow['steps'][number] | undefined {
@@ -174,21 +200,6 @@ function useSaved(workflow: Workflow, { _id, stepId }: DraftStep): Workflow['ste
     enabled: own === undefined && _id !== undefined,
   })
   return own ?? nested.data
-}
-
-interface Offered {
-  schema: unknown
-  /** The payload as the templates of the workflow read it: a schema that allows anything names nothing. */
-  example: Record<string, unknown>
-  keys: readonly Variable[]
-  inLists?: boolean
-}
-
-function offered({ schema, example, keys, inLists = false }: Offered): Variable[] {
-  const declared = variablesIn(schema, { inLists })
-  const known = new Set(declared.map(({ path }) => path))
-  const read = variablesOfExample(example, 'payload', { inLists }).filter(({ path }) => !known.has(path))
-  return [...declared, ...read, ...keys]
 }
 
 interface StepSettingsProps {

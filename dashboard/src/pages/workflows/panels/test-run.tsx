@@ -10,7 +10,7 @@ import { runs } from '../../../api/runs.ts'
 import type { Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { Status } from '../../../ui/base/status.tsx'
-import { Time } from '../../../ui/base/time.tsx'
+import { Time, timeNow } from '../../../ui/base/time.tsx'
 import { RequestCode } from '../../../ui/code/code-block.tsx'
 import { runOutcome, stepOutcome } from '../../../ui/domain/outcomes.tsx'
 import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
@@ -194,7 +194,7 @@ function Outcome({ transactionId, events, skips }: OutcomeProps) {
   const { mutate } = end
   // Other events of this test may still be on their way into the digest; after a while they no longer count.
   const isComplete = waiting?.collectedEvents === undefined || waiting.collectedEvents >= events
-  const isLate = Date.now() - Date.parse(waiting?.updatedAt ?? '') > patienceMs
+  const isLate = timeNow() - Date.parse(waiting?.updatedAt ?? '') > patienceMs
   const skipped = useRef(new Set<string>())
   useEffect(() => {
     if (!skips || !waiting || skipped.current.has(waiting._id) || !(isComplete || isLate)) return
