@@ -1,9 +1,9 @@
 // Triggers: the only way to send notifications. Checked here, and answered once the engine has committed them.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { recipientIdPattern } from '../../db/core/subscriber-fields.ts'
 import type { Recipient } from '../../db/core/tables.ts'
 import { readContexts } from '../../db/queries/contexts.ts'
-import { recipientIdPattern } from '../../db/core/subscriber-fields.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { TriggerRequest } from '../../engine/runs/trigger-request.ts'
 import { fail, RequestError } from '../../errors.ts'

@@ -1,6 +1,7 @@
 // The step that triggers another workflow, for others than the subscriber of its run.
-import type { Recipient } from '../../db/core/tables.ts'
+
 import { recipientIdPattern } from '../../db/core/subscriber-fields.ts'
+import type { Recipient } from '../../db/core/tables.ts'
 import { renderTyped } from '../../render/typed-values.ts'
 import { type ControlValues, objectSchema, openObject, pickFilled, type StepKind, skip } from '../contract/kind.ts'
 import type { Progress, StartedWorkflow } from '../contract/need.ts'
