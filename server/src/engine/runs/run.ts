@@ -6,7 +6,7 @@ import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
 import type { Translator } from '../../render/translations.ts'
-import { type PlaceAnswer, placeFor } from '../../steps/contract/caps.ts'
+import { placeFor } from '../../steps/contract/caps.ts'
 import { type ControlValues, type Heard, isExtension, type StepKind, type StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type FoundSchedule,
   groupOf,
   type HeardEvent,
+  type PlaceAnswer,
   type Progress,
   type TakePlace,
 } from '../../steps/contract/need.ts'

@@ -41,7 +41,10 @@ export function readSituation(
     const rows = { environmentId, workflowId: workflow.id, subscriberRowId: subscriber?.id ?? '' }
     const situation: Situation = {
       ...{ scenario, snapshot },
-      beginning: await readWindows(tx, reading, workflow, { ...rows, at: new Date(scenario.startAt) }),
+      beginning: await readWindows(tx, reading, workflow, {
+        ...{ ...rows, at: new Date(scenario.startAt) },
+        hasCaps: snapshot.environment.guards.caps.length > 0,
+      }),
       circuits: await tx
         .selectFrom('circuits')
         .select(['integration_id', 'retry_at'])
@@ -66,13 +69,14 @@ async function readWindows(
   tx: Tx,
   reading: Reading,
   workflow: WorkflowVersion,
-  { environmentId, workflowId, subscriberRowId, at }: Rows & { at: Date },
+  { environmentId, workflowId, subscriberRowId, at, hasCaps }: Rows & { at: Date; hasCaps: boolean },
 ): Promise<Situation['beginning']> {
   const of = <Row extends { step_row_id: string; value: string }>({ step_row_id: stepRowId, value }: Row) => ({
     ...{ environmentId, workflowId, stepRowId, subscriberRowId, value },
   })
+  const places = hasCaps ? await readPlaces(tx, { environmentId, subscriberRowId }) : []
   const types = new Set(placesOf(workflow.steps).map(({ step }) => step.type))
-  if (!types.has('digest') && !types.has('throttle')) return { collecting: [], open: noWindows() }
+  if (!types.has('digest') && !types.has('throttle')) return { collecting: [], open: { ...noWindows(), places } }
   const digests = await tx
     .selectFrom('digests')
     .selectAll()
@@ -89,12 +93,6 @@ async function readWindows(
     .where('subscriber_row_id', '=', subscriberRowId)
     .where('ends_at', '>', at)
     .limit(mostWindows)
-    .execute()
-  const caps = await tx
-    .selectFrom('cap_counts')
-    .select(['cap_id', 'places'])
-    .where('environment_id', '=', environmentId)
-    .where('subscriber_row_id', '=', subscriberRowId)
     .execute()
   const ids = digests.flatMap(({ notification_id }) => notification_id ?? [])
   const collecting = ids.length === 0 ? [] : await readRuns(tx, reading, workflow, { environmentId, ids })
@@ -119,9 +117,23 @@ async function readWindows(
         state: { passed: row.passed, started_at: row.started_at, ends_at: row.ends_at },
       })),
       merged: ids.length === 0 ? [] : await readMerged(tx, environmentId, ids),
-      places: caps.map(({ cap_id: capId, places: times }) => ({ subscriberRowId, capId, times })),
+      places,
     },
   }
+}
+
+/** When the person's places in caps were taken. */
+async function readPlaces(
+  tx: Tx,
+  { environmentId, subscriberRowId }: Pick<Rows, 'environmentId' | 'subscriberRowId'>,
+): Promise<Situation['beginning']['open']['places']> {
+  const rows = await tx
+    .selectFrom('cap_counts')
+    .select(['cap_id', 'places'])
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_row_id', '=', subscriberRowId)
+    .execute()
+  return rows.map(({ cap_id: capId, places: times }) => ({ subscriberRowId, capId, times }))
 }
 
 /** Runs that collect, with the versions of their workflow. */

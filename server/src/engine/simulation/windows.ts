@@ -1,5 +1,5 @@
 // The windows of digests and throttles in a simulation: the engine's rules over maps, and what became of each window.
-import { askPlace, type PlaceAnswer, withPlace } from '../../steps/contract/caps.ts'
+import { askPlace, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
   CloseDigest,
@@ -14,6 +14,7 @@ import type {
   MessageFacts,
   Need,
   PassThrottle,
+  PlaceAnswer,
   StartWorkflow,
   TakePlace,
   ThrottlePass,
@@ -140,10 +141,7 @@ export class Windows {
 
   answer(
     run: RunState,
-    need: Exclude<
-      Need,
-      StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindTopicMembers | FindOnDuty
-    >,
+    need: Exclude<Need, StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindTopicMembers | FindOnDuty>,
   ): Answer {
     switch (need.need) {
       case 'join digest':

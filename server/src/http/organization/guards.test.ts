@@ -42,6 +42,19 @@ const countsIn = async (api: Api): Promise<Array<{ cap_id: string }>> =>
     .orderBy('cap_id')
     .execute()
 
+/** With a table that nobody else can write to. */
+async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T> {
+  const client = await server.database.pool.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
+    return await work()
+  } finally {
+    await client.query('COMMIT')
+    client.release()
+  }
+}
+
 /** Until so many connections wait for a lock. */
 const untilBlocked = (count: number) =>
   vi.waitFor(async () => {
@@ -230,17 +243,15 @@ describe('caps', () => {
     await run(api, 'hello', 'bob')
     const other = await server.startAnother()
     const there = new Api(other.url, api.key, api.environmentId, api.organizationId)
-    const client = await server.database.pool.connect()
-    await client.query('BEGIN')
+    const all: string[] = []
     // The first has its place, and cannot store its message.
-    await client.query('LOCK TABLE messages IN EXCLUSIVE MODE')
-    const first = trigger(api, 'hello', 'ada')
-    await untilBlocked(1)
-    const second = trigger(there, 'hello', 'ada')
-    await untilBlocked(2)
-    await client.query('COMMIT')
-    client.release()
-    const all = await Promise.all([first, second])
+    const work = await whileLocked('messages', async () => {
+      for (const each of [api, there]) all.push(await trigger(each, 'hello', 'ada'))
+      const drains = [server.drain(), server.drain()]
+      await untilBlocked(2)
+      return drains
+    })
+    await Promise.all(work)
     await server.drain()
     const found = await Promise.all(all.map(async (each) => statesOf(await runOf(api, each))[0]))
     expect(found.sort()).toEqual(['note canceled capped', 'note completed'])
@@ -304,7 +315,9 @@ describe('caps', () => {
     const long = { id: 'long', window: { amount: 1, unit: 'weeks' } }
     await guard(api, { quietHours: 'skip', caps: [inAppCap(), inAppCap(long)] })
     await run(api)
-    const { purge_expired: purge } = chores({ ...server.database, clock: server.clock } as never)
+    const { purge_expired: purge } = chores({
+      ...{ ...server.database, clock: server.clock, retention: { activityDays: 0, messageDays: 0 } },
+    } as never)
     const purged = async () => {
       await purge?.({}, { abortSignal: new AbortController().signal } as never)
       return (await countsIn(api)).map(({ cap_id }) => cap_id)
@@ -432,18 +445,17 @@ describe('quiet hours', () => {
   test('a schedule that changes while a step begins to be held is looked at', async () => {
     const api = await held()
     await guard(api, { quietHours: 'hold', caps: [] })
-    const client = await server.database.pool.connect()
-    await client.query('BEGIN')
+    let transactionId = ''
     // The step has read the schedule, and cannot be stored.
-    await client.query('LOCK TABLE event_waits IN EXCLUSIVE MODE')
-    const triggered = trigger(api, 'hello', ada)
-    await untilBlocked(1)
-    const changed = prefer(api, 'ada', { schedule: week('03:30 PM', '06:00 PM') })
-    await untilBlocked(2)
-    await client.query('COMMIT')
-    client.release()
-    const transactionId = await triggered
-    await changed
+    const work = await whileLocked('event_waits', async () => {
+      transactionId = await trigger(api, 'hello', ada)
+      const held = server.drain()
+      await untilBlocked(1)
+      const changed = prefer(api, 'ada', { schedule: week('03:30 PM', '06:00 PM') })
+      await untilBlocked(2)
+      return [held, changed]
+    })
+    await Promise.all(work)
     await server.drain()
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'delayed', heldUntil: at('15:30') })
   })

@@ -1,7 +1,7 @@
 // The rules of caps: which ones concern a message, and whether there is a place in all of them. Nothing here does I/O.
 import type { Cap, Guards } from '../../db/core/tables.ts'
 import { unitSeconds } from './kind.ts'
-import type { TakePlace } from './need.ts'
+import type { PlaceAnswer, TakePlace } from './need.ts'
 
 export const windowMs = ({ window: { amount, unit } }: Pick<Cap, 'window'>): number =>
   amount * unitSeconds[unit] * 1_000
@@ -36,11 +36,6 @@ export function placeFor(
 
 /** When the places of a person in each cap were taken, in milliseconds, oldest first. */
 export type PlacesOf = (capId: string) => readonly number[]
-
-export type PlaceAnswer =
-  | { isTaken: true }
-  /** The cap whose next place comes free last, if several are full. */
-  | { isTaken: false; cap: Cap; freeAt: Date }
 
 /** A place in every one of these caps, or in none. */
 export function askPlace(caps: readonly Cap[], placesOf: PlacesOf, now: Date): PlaceAnswer {

@@ -3,7 +3,6 @@
 import { sha256 } from '../../db/core/secrets.ts'
 import type { SubscriberFields } from '../../db/core/subscriber-fields.ts'
 import type { Cap, Recipient, StartedBy } from '../../db/core/tables.ts'
-import type { PlaceAnswer } from './caps.ts'
 import type { AskedPerson } from './question.ts'
 import type { StepRun } from './step-run.ts'
 
@@ -123,6 +122,10 @@ export interface TakePlace {
   subscriberRowId: string
   caps: Cap[]
 }
+export type PlaceAnswer =
+  | { isTaken: true }
+  /** The cap whose next place comes free last, if several are full. */
+  | { isTaken: false; cap: Cap; freeAt: Date }
 
 /** Triggers a workflow in the transaction that ends the step. */
 export interface StartWorkflow {
