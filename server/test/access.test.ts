@@ -28,6 +28,7 @@ const isInbox = ({ path }: Operation) => path.startsWith('/v1/inbox/')
 /** Pages served before sign-in. They contain no data. */
 const pages = [
   ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/inbox.js'],
+  '/push-worker.js',
   '/v1/auth/oidc/callback',
 ]
 /** These check their callers themselves: sockets need an inbox token, the demo only answers on this machine. */

@@ -5199,9 +5199,9 @@ export interface Operations {
     }
   }
   /** Remove a browser */
-  'DELETE /v1/inbox/push/subscriptions/{id}': {
+  'DELETE /v1/inbox/push/subscriptions/{pushSubscriptionId}': {
     path: {
-      id: string
+      pushSubscriptionId: string
     }
     answer: undefined
   }
