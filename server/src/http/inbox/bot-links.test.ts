@@ -313,7 +313,9 @@ describe('a question', () => {
     expect([yes.text, no.text]).toEqual(['yes', 'no'])
     expect(Buffer.byteLength(yes.callback_data)).toBeLessThanOrEqual(64)
     expect((await press(yes.callback_data, { secret: 'forged' })).status).toBe(401)
-    expect(await press(`${yes.callback_data[0] === 'A' ? 'B' : 'A'}${yes.callback_data.slice(1)}`)).toMatchObject({ status: 200 })
+    expect(await press(`${yes.callback_data[0] === 'A' ? 'B' : 'A'}${yes.callback_data.slice(1)}`)).toMatchObject({
+      status: 200,
+    })
     expect((await runOf(api, transactionId)).jobs[0].status).toBe('delayed')
     expect(await press(no.callback_data)).toMatchObject({
       ...{ status: 200, body: { method: 'answerCallbackQuery', callback_query_id: 'q1' } },
