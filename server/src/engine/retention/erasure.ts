@@ -17,6 +17,7 @@ import {
   suppressionRows,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
+import type { KeptQuestion } from '../../steps/kinds/ask.ts'
 import { type Shift, without } from '../core/rota.ts'
 import { deleteAll, deleteEvents, isSpent } from './rows.ts'
 
@@ -329,18 +330,11 @@ async function eraseFromQuestions({ tx, person }: Round): Promise<Done> {
       answered_by = CASE WHEN q.answered_by ->> 'subscriberId' = ${subscriberId}
         THEN (q.answered_by - 'as') || ${nobody}::jsonb ELSE q.answered_by END
     WHERE q.environment_id = ${environmentId} AND q.id = ANY (${ids}::text[])`.execute(tx)
-  await sql`
-    UPDATE jobs j SET
-      output = CASE WHEN j.output #>> '{answeredBy,subscriberId}' = ${subscriberId}
-        THEN jsonb_set(jsonb_set(j.output::jsonb, '{text}', 'null'), '{answeredBy}',
-          ((j.output::jsonb -> 'answeredBy') - 'as') || ${nobody}::jsonb)::json ELSE j.output END,
-      delivery = jsonb_set(j.delivery::jsonb, '{asked}', coalesce((
-        SELECT jsonb_agg(entry) FROM jsonb_array_elements(j.delivery::jsonb -> 'asked') entry
-        WHERE entry ->> 'subscriberId' <> ${subscriberId}), '[]'))::json
-    WHERE j.environment_id = ${environmentId} AND j.notification_id = ANY (${runs}::text[]) AND j.type = 'ask'
-      AND j.delivery IS NOT NULL`.execute(tx)
+  await eraseFromSteps(tx, person, runs)
   await sql`
     UPDATE messages m SET
+      -- The last line says who decided.
+      content = regexp_replace(m.content, ': [^\n]*$', ${`: ${erased}`}),
       data = jsonb_set(m.data, '{question,answeredBy}', ((m.data #> '{question,answeredBy}') - 'as') || ${nobody}::jsonb)
     WHERE m.environment_id = ${environmentId} AND m.notification_id = ANY (${runs}::text[]) AND m.channel = 'in_app'
       AND m.data #>> '{question,answeredBy,subscriberId}' = ${subscriberId}`.execute(tx)
@@ -357,6 +351,41 @@ async function eraseFromQuestions({ tx, person }: Round): Promise<Done> {
     sql`t.question_id = ANY (${ids}::text[]) AND t.subscriber_id = ${subscriberId}`,
   )
   return { counts: { questions: ids.length, jobs: copies }, ...(ids.length === batch ? { next: '' } : {}) }
+}
+
+/** The steps that ask: in what they keep of their chain, and as who answered. */
+async function eraseFromSteps(tx: Tx, { environmentId, subscriberId }: Person, runs: string[]): Promise<void> {
+  const { rows } = await sql<{ notification_id: string; position: number } & AskingStep>`
+    SELECT notification_id, position, output, delivery FROM jobs
+    WHERE environment_id = ${environmentId} AND notification_id = ANY (${runs}::text[]) AND type = 'ask'
+      AND delivery IS NOT NULL`.execute(tx)
+  const changed = rows.map(({ notification_id, position, output, delivery }) => ({
+    ...{ notification_id, position, output: withoutAnswerer(output, subscriberId) },
+    delivery: {
+      ...delivery,
+      asked: delivery.asked.filter((entry) => entry.subscriberId !== subscriberId),
+      levels: delivery.levels.map((level) =>
+        'subscriberIds' in level ? { subscriberIds: level.subscriberIds.filter((id) => id !== subscriberId) } : level,
+      ),
+    },
+  }))
+  await sql`
+    UPDATE jobs j SET output = r.output, delivery = r.delivery
+    FROM json_to_recordset(${JSON.stringify(changed)}::json)
+      AS r (notification_id text, position smallint, output json, delivery json)
+    WHERE j.environment_id = ${environmentId} AND j.notification_id = r.notification_id AND j.position = r.position
+      AND j.notification_id = ANY (${runs}::text[])`.execute(tx)
+}
+
+interface AskingStep {
+  output: Record<string, unknown> | null
+  delivery: KeptQuestion
+}
+
+function withoutAnswerer(output: AskingStep['output'], subscriberId: string): AskingStep['output'] {
+  const { as: _, ...by } = (output?.answeredBy ?? {}) as { subscriberId?: string; as?: unknown }
+  if (by.subscriberId !== subscriberId) return output
+  return { ...output, text: null, answeredBy: { ...by, subscriberId: erased, name: erased } }
 }
 
 /** They leave rotas; a turn that has nobody left stays, so that the others keep theirs. */

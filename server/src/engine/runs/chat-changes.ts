@@ -1,5 +1,6 @@
 // Messages in chats that asked a question are changed once it is closed: they say who decided, and lose their buttons. At least
 // once each; the queue tries again what could not be changed.
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { AnsweredBy, OfferedAnswer, QuestionState } from '../../db/core/tables.ts'
@@ -12,7 +13,6 @@ import { isClickable } from '../../providers/provider.ts'
 import type { Progress } from '../../steps/delivery/dispatch.ts'
 import { openIntegration } from '../../steps/delivery/integration-choice.ts'
 import { decisionText } from './question-copies.ts'
-import type { EngineParts } from './start-runs.ts'
 
 /** Only where there is a message that can be changed. */
 const queueChanges = statement(
@@ -63,7 +63,8 @@ interface MessageRow {
   token: string | null
 }
 
-interface Surroundings extends Pick<EngineParts, 'pool'> {
+interface Surroundings {
+  pool: pg.Pool
   log: Logger
   secrets: Pick<Secrets, 'decrypt'>
   delivery: Pick<Delivery, 'change'>

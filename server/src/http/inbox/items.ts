@@ -21,7 +21,6 @@ import { fail } from '../../errors.ts'
 import { given } from '../activity/message-shape.ts'
 import type { Services } from '../edge/resource.ts'
 import { Body, Id } from '../edge/schema.ts'
-import { pressAnswer, questionOf } from '../questions/press.ts'
 import { Severity } from '../workflows/shape.ts'
 import {
   type DataForms,
@@ -33,6 +32,7 @@ import {
   tagsOfQuery,
 } from './filter.ts'
 import { buttonOf, type InboxNotification, showNotifications } from './notification.ts'
+import { pressAnswer, questionOf } from './press-answer.ts'
 
 const shortestSnoozeMs = 60_000
 const longestSnoozeDays = 90

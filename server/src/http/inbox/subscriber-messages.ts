@@ -21,8 +21,8 @@ import { given, Message, messageFields, showMessages, toMessageFields, triggersO
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, NumberedPage, numberedQuery } from '../edge/schema.ts'
 import { fieldError, generalError } from '../edge/validation.ts'
-import { pressAnswer, questionOf } from '../questions/press.ts'
 import { leavesOf } from './filter.ts'
+import { pressAnswer, questionOf } from './press-answer.ts'
 
 const mostMarked = 1_000
 const deepestPayload = 3

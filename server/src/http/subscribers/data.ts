@@ -252,9 +252,15 @@ const orders: Record<string, string> = {
   event_waits: 'notification_id, position, entry',
 }
 
-function showJob(row: Row): Row {
-  const { details, created_at, provider_id } = row as unknown as Selectable<JobTable>
-  return { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) }
+/** Of a question, what others were asked or said is not theirs. */
+function showJob(row: Row, subscriberId: string): Row | undefined {
+  const { details, created_at, provider_id, type, asked, output } = row as unknown as Selectable<JobTable>
+  if (asked && asked.subscriberId !== subscriberId) return undefined
+  const shown = { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) }
+  if (type !== 'ask') return shown
+  const { subscriberId: by } = (output?.answeredBy ?? {}) as { subscriberId?: string }
+  const said = by === subscriberId ? output : { ...output, text: null, answeredBy: null }
+  return { ...shown, output: said, delivery: null }
 }
 
 /** Of a question, what others were asked or said is not theirs. */
@@ -275,7 +281,7 @@ function sectionsOf(person: Person): Section[] {
     query: sql`
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
-    ...(table === 'jobs' ? { show: showJob } : {}),
+    ...(table === 'jobs' ? { show: (row: Row) => showJob(row, subscriberId) } : {}),
     ...(table === 'questions' ? { show: (row: Row) => ownPart(row, subscriberId) } : {}),
     // Events about others may mention the person.
     ...(table === 'posted_events'

@@ -4,7 +4,6 @@ import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
 import { hasButtons } from '../../steps/kinds/ask-copies.ts'
 import type { Services } from '../edge/resource.ts'
-import type { QuestionRow } from './shape.ts'
 
 /** The question that a message asks, if it is a copy of one. */
 export const questionOf = ({ data }: Pick<MessageRow, 'data'>): string | undefined => {
@@ -31,7 +30,7 @@ export async function pressAnswer(
     .where('id', '=', questionId)
     .executeTakeFirst()
   if (!row) throw fail('question_not_found', { id: questionId })
-  const { answers, free_text: freeText } = row as QuestionRow
+  const { answers, free_text: freeText } = row
   if (!hasButtons({ answers, freeText })) return
   const answer = answers[type === 'primary' ? 0 : 1]
   if (!answer) throw fail('button_not_found', { type })

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { PersonApi, signInAs } from '../../../test/people.ts'
+import { contentsOf, makeWorkflow, runOf, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer()
+
+const ask = (more: object = {}) => ({
+  ...{ name: 'approve', stepId: 'approve', type: 'ask' },
+  controlValues: {
+    ...{ question: 'Fine?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'], amount: 1, unit: 'hours' },
+    ...{ chain: [{ subscriberId: 'ada' }], freeText: { label: 'Why?' }, ...more },
+  },
+})
+
+async function start(api: Api, more: object = {}) {
+  for (const subscriberId of ['ada', 'bob'])
+    await api.post('/v2/subscribers', { subscriberId, firstName: subscriberId })
+  await makeWorkflow(api, 'refund', [ask()], more)
+  const transactionId = await trigger(api, 'refund', 'bob', { payload: { cart: 'c1' } })
+  await server.drain()
+  const { id } = (await api.get(`/v2/questions?transactionId=${transactionId}`)).body.data[0]
+  return { transactionId, id: String(id) }
+}
+
+test('are found by state, by who was asked and by workflow', async () => {
+  const api = await server.freshApi()
+  const { id } = await start(api)
+  const found = async (query: string) =>
+    (await api.get(`/v2/questions?${query}`)).body.data.map((each: { id: string }) => each.id)
+  for (const query of ['state=open', 'subscriberId=ada', 'workflowId=refund', 'limit=1'])
+    expect([query, await found(query)]).toEqual([query, [id]])
+  for (const query of ['state=answered', 'subscriberId=bob', 'workflowId=other', 'transactionId=other'])
+    expect([query, await found(query)]).toEqual([query, []])
+  expect((await api.get('/v2/questions/000000000000000000000000')).body.code).toBe('question_not_found')
+})
+
+test('a member answers as themselves, and the audit log says so; webhooks are told without the texts', async () => {
+  const api = await server.freshApi()
+  const told = await api.post('/v2/webhooks/endpoints', { url: 'https://acme.example/hook' })
+  const { id } = await start(api)
+  const owner = new PersonApi(api, await signInAs(server, api, 'owner'))
+  const answered = await owner.post(`/v2/questions/${id}/answer`, { answer: 'yes', text: 'secret words' })
+  expect(answered, answered.text).toMatchObject({
+    ...{
+      status: 200,
+      body: { answeredBy: { subscriberId: null, channel: 'api', member: { id: expect.any(String) } } },
+    },
+  })
+  const { data } = (await owner.get('/v1/audit?limit=5')).body
+  expect(data.map(({ action }: { action: string }) => action)).toContain('question.answered')
+  expect(told.status, told.text).toBe(201)
+  const { rows } = await server.database.pool.query(
+    `SELECT type, object FROM webhook_events WHERE environment_id = $1 AND type LIKE 'question.%' ORDER BY id`,
+    [api.environmentId],
+  )
+  expect(rows.map(({ type }: { type: string }) => type)).toEqual(['question.asked', 'question.answered'])
+  expect(JSON.stringify(rows)).not.toMatch(/Fine\?|secret words/)
+})
+
+test('a goal that is met cancels an open question', async () => {
+  const api = await server.freshApi()
+  const goals = [{ name: 'Paid', for: [{ event: 'paid', key: '{{payload.cart}}' }] }]
+  const { transactionId, id } = await start(api, { journey: { goals } })
+  await api.post('/v2/events', { name: 'paid', key: 'c1' })
+  await server.drain()
+  expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason: 'goal_met' })
+  expect((await api.get(`/v2/questions/${id}`)).body.state).toBe('canceled')
+  expect(await contentsOf(api, 'ada')).toEqual(['Fine?\n\nThis question is over.'])
+})
+
+test('export has what a person was asked and said; an erasure leaves nothing of it', async () => {
+  const api = await server.freshApi()
+  const { transactionId, id } = await start(api)
+  await api.post('/v2/rotas', {
+    ...{ rotaId: 'r', name: 'R', timezone: 'UTC' },
+    shifts: [{ start: '2026-01-01T00:00', end: '2030-01-01T00:00', who: ['ada', 'bob'] }],
+  })
+  await api.post(`/v2/questions/${id}/answer`, { answer: 'yes', text: 'words of ada', subscriberId: 'ada' })
+  await server.drain()
+  const exported = await api.get('/v2/subscribers/ada/export')
+  expect(exported.body.data.questions).toMatchObject([
+    { id, text: 'words of ada', answeredBy: { subscriberId: 'ada' } },
+  ])
+  expect((await api.get('/v2/subscribers/bob/export')).text).not.toContain('words of ada')
+  expect((await api.post('/v2/subscribers/ada/erase', {})).status).toBe(202)
+  await server.drain()
+  const question = (await api.get(`/v2/questions/${id}`)).body
+  expect(question).toMatchObject({ answer: 'yes', text: null, asked: [], answeredBy: { subscriberId: '[erased]' } })
+  const run = await runOf(api, transactionId)
+  expect(run.jobs).toHaveLength(1)
+  expect(JSON.stringify(run.jobs[0].outcome)).not.toMatch(/words of ada|"ada"/)
+  expect((await api.get('/v2/rotas/r')).body.shifts[0].who).toEqual(['bob'])
+})
