@@ -114,7 +114,9 @@ describe('one version', () => {
     expect(compared.body).toEqual({
       ...{ from: 1, to: 2 },
       paths: [{ path: 'steps.mail.controlValues.subject', before: 'Hi', after: 'Hello' }],
-      text: expect.stringMatching(/^--- version 1\n\+\+\+ version 2\n@@[\s\S]*\n- {6}subject: Hi\n\+ {6}subject: Hello\n/),
+      text: expect.stringMatching(
+        /^--- version 1\n\+\+\+ version 2\n@@[\s\S]*\n- {6}subject: Hi\n\+ {6}subject: Hello\n/,
+      ),
     })
     expect((await api.get(`${path}/versions/compare`)).body).toEqual(compared.body)
     expect((await api.get(`${path}/versions/compare?to=1`)).body).toEqual({
