@@ -7,7 +7,7 @@ import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { type Layout, layouts } from '../../api/layouts.ts'
-import { Button } from '../../ui/base/button.tsx'
+import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Id } from '../../ui/base/copy.tsx'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
@@ -148,6 +148,9 @@ function Editor({ layout }: { layout: Layout }) {
               {isDirty ? 'Save' : 'Saved'}
             </Button>
           )}
+          <ButtonLink to="/layouts/$layoutId/history" params={{ layoutId: layout.layoutId }} search={{}}>
+            History
+          </ButtonLink>
           {canEdit && (
             <Menu label="More actions">
               {!layout.isDefault && (

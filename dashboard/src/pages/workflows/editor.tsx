@@ -8,6 +8,7 @@ import {
   CopyPlus,
   DoorOpen,
   FastForward,
+  History,
   Play,
   Settings2,
   TriangleAlert,
@@ -26,7 +27,7 @@ import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
-import { Menu, MenuItem, MenuLabel } from '../../ui/frame/menu.tsx'
+import { Menu, MenuItem, MenuLabel, MenuLink } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import type { Draft, DraftStep } from './draft/draft.ts'
@@ -236,6 +237,14 @@ function Editor({ workflow }: { workflow: Workflow }) {
             <MenuItem icon={<Code />} onSelect={() => select(undefined)}>
               Code for your program
             </MenuItem>
+            <MenuLink
+              icon={<History />}
+              to="/workflows/$workflowId/history"
+              params={{ workflowId: workflow.workflowId }}
+              search={{}}
+            >
+              History
+            </MenuLink>
             <ExplainItem workflowId={workflow.workflowId} />
             {canShape && <DuplicateItem workflowId={workflow.workflowId} />}
             {canSync && !isCode && <SyncItems workflow={workflow} />}

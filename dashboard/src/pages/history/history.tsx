@@ -1,0 +1,245 @@
+// The history of a workflow or layout: who changed what, and when; two versions compared; an earlier one brought back.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { ChevronRight, History, RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { useCanEditContent } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type Subject, type Version, versions } from '../../api/versions.ts'
+import { Button } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { EmptyState, Loaded } from '../../ui/base/states.tsx'
+import { Badge } from '../../ui/base/status.tsx'
+import { Time } from '../../ui/base/time.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Select } from '../../ui/form/select.tsx'
+import { Page as Frame } from '../../ui/frame/page.tsx'
+import { useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
+
+const schema = { version: wholeNumber(0), from: wholeNumber(0) }
+
+export function Page() {
+  const { workflowId, layoutId } = useParams({ strict: false })
+  const subject: Subject = workflowId ? { kind: 'workflow', id: workflowId } : { kind: 'layout', id: layoutId ?? '' }
+  const list = useQuery(versions.list(subject))
+  return (
+    <Frame
+      title={`History of ${subject.id}`}
+      fills
+      heading={
+        <span className="flex min-w-0 items-center gap-1.5">
+          {subject.kind === 'workflow' ? (
+            <Link
+              to="/workflows/$workflowId"
+              params={{ workflowId: subject.id }}
+              search={{}}
+              className="truncate text-base font-normal text-muted hover:text-ink"
+            >
+              {subject.id}
+            </Link>
+          ) : (
+            <Link
+              to="/layouts/$layoutId"
+              params={{ layoutId: subject.id }}
+              search={{}}
+              className="truncate text-base font-normal text-muted hover:text-ink"
+            >
+              {subject.id}
+            </Link>
+          )}
+          <ChevronRight className="size-4 shrink-0 text-faint" aria-hidden />
+          <span className="text-lg">History</span>
+        </span>
+      }
+    >
+      <Loaded query={list}>{({ data }) => <Entries subject={subject} entries={data} />}</Loaded>
+    </Frame>
+  )
+}
+
+function Entries({ subject, entries }: { subject: Subject; entries: Version[] }) {
+  const [chosen, choose] = useUrlState(schema)
+  const selected = entries.find(({ version }) => version === chosen.version) ?? entries[0]
+  if (!selected) return null
+  if (entries.length === 1 && selected.message === null)
+    return (
+      <EmptyState isPage icon={<History />} title="One version so far">
+        Every change will be listed here.
+      </EmptyState>
+    )
+  return (
+    <div className="grid h-full min-h-0 grid-rows-[minmax(0,2fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
+      <ol aria-label="Versions" className="min-h-0 overflow-y-auto border-b lg:border-r lg:border-b-0">
+        {entries.map((entry) => (
+          <li key={entry.version}>
+            <button
+              type="button"
+              aria-current={entry === selected}
+              onClick={() => choose({ version: entry.version, from: 0 })}
+              className={cn(
+                'flex w-full flex-col gap-0.5 border-b px-4 py-2.5 text-left hover:bg-hover',
+                entry === selected && 'bg-hover',
+              )}
+            >
+              <span className="flex min-w-0 items-center gap-2">
+                <span className="truncate font-medium" dir="auto">
+                  {entry.message ?? `Version ${entry.version}`}
+                </span>
+                {entry.isCurrent && <Badge>Current</Badge>}
+              </span>
+              <span className="truncate text-sm text-muted">
+                {authorOf(entry)} · <Time at={entry.createdAt} /> · {sourceOf(entry)}
+                {entry.saves > 1 && ` · ${entry.saves} saves`}
+              </span>
+              {entry.paths.length > 0 && (
+                <span className="truncate font-mono text-xs text-muted">{entry.paths.slice(0, 3).join(', ')}</span>
+              )}
+            </button>
+          </li>
+        ))}
+      </ol>
+      <Details
+        key={selected.version}
+        subject={subject}
+        entry={selected}
+        entries={entries}
+        from={chosen.from}
+        onFrom={(from) => choose({ from })}
+      />
+    </div>
+  )
+}
+
+const authorOf = ({ author }: Version): string =>
+  author?.name ?? (author?.type === 'service' ? 'Belfry' : author?.type === 'api_key' ? 'An API key' : 'Unknown')
+
+const words: Record<string, string> = {
+  ...{
+    dashboard: 'in the dashboard',
+    api: 'over the API',
+    publish: 'published',
+    sync: 'from code',
+    import: 'imported',
+  },
+}
+
+function sourceOf({ source }: Version): string {
+  const kind = String(source?.kind ?? '')
+  if (kind === 'files') return typeof source?.commit === 'string' ? `commit ${source.commit.slice(0, 7)}` : 'from files'
+  if (kind === 'restore') return `restored from version ${String(source?.version)}`
+  return words[kind] ?? 'by an earlier release'
+}
+
+interface DetailsProps {
+  subject: Subject
+  entry: Version
+  entries: Version[]
+  from: number
+  onFrom: (from: number) => void
+}
+
+function Details({ subject, entry, entries, from, onFrom }: DetailsProps) {
+  const mayEdit = useCanEditContent()
+  const others = entries.filter(({ version }) => version !== entry.version)
+  const before = entries[entries.indexOf(entry) + 1] ?? others[0] ?? entry
+  const base = others.find(({ version }) => version === from) ?? before
+  const compared = useQuery(versions.compare(subject, { from: base.version, to: entry.version }))
+  const current = entries.find(({ isCurrent }) => isCurrent)
+  const refresh = ['versions', 'workflows', 'layouts']
+  const restore = useAction({
+    do: () => versions.restore(subject, entry.version),
+    undo: () => versions.restore(subject, current?.version ?? entry.version),
+    refresh,
+    done: `Version ${entry.version} is the current one again`,
+  })
+  const url = entry.source?.kind === 'files' && typeof entry.source.url === 'string' ? entry.source.url : undefined
+  return (
+    <section aria-label={`Version ${entry.version}`} className="flex min-h-0 flex-col">
+      <header className="flex flex-wrap items-center gap-2 border-b px-4 py-2.5">
+        <h2 className="font-semibold">Version {entry.version}</h2>
+        {url && /^https?:/.test(url) && (
+          <a href={url} target="_blank" rel="noreferrer" className="text-sm underline">
+            {sourceOf(entry)}
+          </a>
+        )}
+        <span className="flex-1" />
+        <Select
+          aria-label="Compared with"
+          value={String(base.version)}
+          onValue={(version) => onFrom(Number(version))}
+          options={others.map(({ version, message }) => ({
+            value: String(version),
+            label: `Compared with ${message ?? `version ${version}`}`,
+          }))}
+        />
+        {mayEdit && !entry.isCurrent && (
+          <Button icon={<RotateCcw />} disabled={restore.isPending} onClick={() => restore.mutate()}>
+            Restore
+          </Button>
+        )}
+      </header>
+      {mayEdit && <Name subject={subject} entry={entry} />}
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <Loaded query={compared}>
+          {({ text }) => (text === '' ? <p className="text-muted">Both are the same.</p> : <Difference text={text} />)}
+        </Loaded>
+      </div>
+    </section>
+  )
+}
+
+function Name({ subject, entry }: { subject: Subject; entry: Version }) {
+  const [name, setName] = useState(entry.message ?? '')
+  const rename = useAction({
+    do: () => versions.rename(subject, entry.version, name.trim() || null),
+    refresh: ['versions'],
+    done: name.trim() === '' ? 'The name is gone' : 'Version named',
+  })
+  return (
+    <form
+      className="flex items-center gap-2 border-b px-4 py-2.5"
+      onSubmit={(event) => {
+        event.preventDefault()
+        rename.mutate()
+      }}
+    >
+      <Input
+        aria-label="Name this version"
+        placeholder="Name this version, such as “Before the launch”"
+        value={name}
+        onValue={setName}
+        maxLength={500}
+        className="min-w-0 flex-1"
+      />
+      <Button type="submit" disabled={rename.isPending || name.trim() === (entry.message ?? '')}>
+        Save name
+      </Button>
+    </form>
+  )
+}
+
+/** Lines that are new, gone or there for context; the signs say so too, not only the colors. */
+function Difference({ text }: { text: string }) {
+  const lines = text.split('\n').slice(2)
+  return (
+    <section aria-label="Difference">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
+      <pre className="overflow-x-auto rounded-surface border text-code" tabIndex={0}>
+        {lines.map((line, index) => (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity, and never move
+            key={index}
+            className={cn(
+              'block min-w-fit px-3',
+              line.startsWith('+') && 'bg-good/10',
+              line.startsWith('-') && 'bg-bad/10',
+              line.startsWith('@@') && 'bg-sunken text-muted',
+            )}
+          >
+            {line || ' '}
+          </span>
+        ))}
+      </pre>
+    </section>
+  )
+}
