@@ -57,6 +57,7 @@ async function furnish(environment: Api): Promise<void> {
   await makeWorkflow(environment, 'news', [inApp('News')])
   const integration = { providerId: 'slack', channel: 'chat', identifier: 'slack', active: true }
   await done(environment.post('/v1/integrations', { ...integration, credentials: { clientId: 'c', secretKey: 's' } }))
+  await done(environment.post('/v1/integrations', { providerId: 'web-push', channel: 'push', active: true }))
 }
 
 async function done(asked: Promise<Answer>): Promise<void> {
