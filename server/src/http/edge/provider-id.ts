@@ -11,7 +11,7 @@ export interface Offer {
 }
 
 /** Any provider. Pass the value through `brand.toStored`. */
-export const ProviderId = ({ brand, config }: Offer) => 
+export const ProviderId = ({ brand, config }: Offer) =>
   wireEnum(brand, [...providerIds, ...alwaysOffered, ...config.extraProviders])
 
 /** Providers for which subscribers have credentials. Pass the value through `brand.toStored`. */

@@ -150,9 +150,8 @@ describe('a test of an integration', () => {
 
   test('of the sandbox integration is in the sandbox', async () => {
     const { development } = await server.freshOrganization()
-    const all: Array<{ _id: string; channel: string; providerId: string }> = (
-      await development.get('/v1/integrations')
-    ).body
+    const all: Array<{ _id: string; channel: string; providerId: string }> = (await development.get('/v1/integrations'))
+      .body
     const isSandbox = ({ channel, providerId }: { channel: string; providerId: string }) =>
       channel !== 'in_app' && providerId !== 'web-push'
     for (const { _id, channel } of all.filter(isSandbox))
