@@ -106,6 +106,8 @@ export async function plant(server: TestServer): Promise<Planted> {
   const values = [{ _environmentId: api.environmentId, value: credential }]
   await made('/v1/environment-variables', { key: 'GREETING', isSecret: true, values }, wide)
   await made('/v2/topics', { key: 'news', name: secret })
+  const shifts = [{ start: '2026-01-01T00:00', end: '2027-01-01T00:00', who: ['ada'] }]
+  await made('/v2/rotas', { rotaId: 'primary', name: secret, timezone: 'UTC', shifts })
   await made('/v2/topics/news/subscriptions', { subscriptions: [{ identifier: 'reading', subscriberId: 'ada' }] })
   const staging = await made(
     '/v1/environments',
@@ -204,6 +206,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     'actions/type': ['primary', 'secondary'],
     connectionIdentifier: ['workspace'],
     topicKey: ['news'],
+    rotaId: ['primary'],
     key: ['news'],
     variableKey: ['GREETING'],
     level: ['global', 'template'],

@@ -219,6 +219,21 @@ function Whole({ run }: { run: Run }) {
                 ),
               ],
               ['Version', run.workflowVersion],
+              ...(run.startedBy
+                ? [
+                    [
+                      'Started by',
+                      <Link
+                        key="startedBy"
+                        to={`/activity/${run.startedBy.notificationId}` as never}
+                        className="underline decoration-line-strong underline-offset-2 hover:decoration-current"
+                      >
+                        <bdi>{run.startedBy.workflowId}</bdi>
+                      </Link>,
+                    ] as const,
+                  ]
+                : []),
+              ...(run.goal ? [['Goal met', <bdi key="goal">{run.goal.name}</bdi>] as const] : []),
               ['Triggered', absoluteTime(run.triggeredAt ?? run.createdAt)],
               ...(ended === undefined
                 ? []

@@ -53,6 +53,8 @@ const nouns: Record<string, string> = {
   branch: 'branch',
   exit: 'exit',
   wait_for_event: 'wait for an event',
+  start_workflow: 'start of a workflow',
+  update_subscriber: 'update of the subscriber',
 }
 
 const isChannel = ({ type }: Pick<Job, 'type'>) => (channels as readonly string[]).includes(type)
@@ -216,6 +218,13 @@ function causeOf(job: Job, run: Run): Cause | undefined {
         ? workflow('Open the workflow’s preferences', { panel: 'preferences' })
         : subscriber('Open the preferences', 'preferences')
     }
+    case 'capped':
+      return { label: 'Open the guards', to: '/settings' }
+    case 'goal_met':
+      return workflow('Open the goals', { settings: 'true' })
+    case 'workflow_unavailable':
+    case 'too_deep':
+      return step('Open the step')
     case 'suppressed': {
       const { suppressionId } = suppressionOf(job)
       return suppressionId === undefined
@@ -423,6 +432,14 @@ function doneText(job: Job, said: Words): string {
     case 'wait_for_event': {
       const { event } = (job.outcome ?? {}) as { event?: { name?: string } | null }
       return event?.name === undefined ? 'Nothing happened in time.' : `The event “${event.name}” ended the wait.`
+    }
+    case 'start_workflow': {
+      const { workflowId } = (job.outcome ?? {}) as { workflowId?: string | null }
+      return `Started the workflow “${workflowId}”.`
+    }
+    case 'update_subscriber': {
+      const { changed = [] } = (job.outcome ?? {}) as { changed?: string[] }
+      return changed.length === 0 ? 'Nothing had to be changed.' : `Changed ${together(changed)}.`
     }
     case 'exit':
       return 'Ended the run.'

@@ -30,6 +30,8 @@ import {
   SenderControl,
   SubjectControl,
 } from './message.tsx'
+import { StartWorkflowControls } from './start-workflow.tsx'
+import { UpdateSubscriberControls } from './update-subscriber.tsx'
 import {
   DelayControls,
   DigestControls,
@@ -69,6 +71,8 @@ const controls: Record<string, Entry> = {
 
   BRANCH_ARMS: main(ArmsControl),
   WAIT_FOR: main(AwaitedControls),
+  START_WORKFLOW: main(StartWorkflowControls),
+  UPDATE_SUBSCRIBER: main(UpdateSubscriberControls),
 
   DIGEST_TYPE: main(DigestControls),
   DIGEST_AMOUNT: within,

@@ -22,6 +22,9 @@ export interface DraftStep {
   replyCallback: { active?: boolean | undefined; url?: string | undefined } | null
 }
 
+export type Journey = NonNullable<Workflow['journey']>
+export type Goal = NonNullable<Journey['goals']>[number]
+
 export interface Draft {
   name: string
   description: string
@@ -32,6 +35,8 @@ export interface Draft {
   payloadSchema: Record<string, unknown> | null
   isTranslationEnabled: boolean
   preferences: Workflow['preferences']
+  /** What concerns its runs as a whole; null for nothing. */
+  journey: Journey | null
   steps: DraftStep[]
 }
 
@@ -40,6 +45,7 @@ export function draftOf(workflow: Workflow): Draft {
   return {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
     preferences: workflow.preferences,
+    journey: workflow.journey ?? null,
     steps: workflow.steps.map(draftStepOf),
   }
 }

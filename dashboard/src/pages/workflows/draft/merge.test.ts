@@ -29,6 +29,7 @@ const base: Draft = {
   ...{ validatePayload: false, isTranslationEnabled: false },
   payloadSchema: { type: 'object', properties: { n: { type: 'number' } } },
   preferences: { user: null, default: preference(true) },
+  journey: null,
   steps: [step('mail', { subject: 'S', body: 'B', editorType: 'html' }), step('wait', { amount: 1, unit: 'hours' })],
 }
 const withStep = (draft: Draft, stepId: string, controlValues: Record<string, unknown>): Draft => ({
@@ -73,6 +74,15 @@ describe('what does not collide is merged:', () => {
     const n = { type: 'number' }
     const { draft, collisions } = mergeDrafts(base, schema({ n, mine: {} }), schema({ theirs: {} }))
     expect([draft.payloadSchema, collisions]).toEqual([{ type: 'object', properties: { mine: {}, theirs: {} } }, []])
+  })
+
+  test('settings of runs, member by member', () => {
+    const { draft, collisions } = mergeDrafts(
+      { ...base, journey: { cancellationKey: 'a' } },
+      { ...base, journey: { cancellationKey: 'a', quietHours: 'hold' } },
+      { ...base, journey: { cancellationKey: 'b' } },
+    )
+    expect([draft.journey, collisions]).toEqual([{ cancellationKey: 'b', quietHours: 'hold' }, []])
   })
 
   test('preferences by channel, even the first ones of the workflow', () => {

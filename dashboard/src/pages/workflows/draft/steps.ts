@@ -4,6 +4,7 @@ import { freeIdentifier } from '../../../ui/base/identifier.ts'
 import { awaitedInWords, entriesIn } from '../../../ui/domain/awaited.ts'
 import { lookOf, type StepKind } from '../../../ui/domain/step-kind.tsx'
 import type { ControlValues, Draft, DraftStep } from './draft.ts'
+import { wordsOf } from './schema-fields.ts'
 import { allSteps, renamedCopy } from './tree.ts'
 
 export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint: string }> }> = [
@@ -33,7 +34,14 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
       { kind: 'exit', hint: 'Ends the run' },
     ],
   },
-  { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Calls another service; later steps can use the response' }] },
+  {
+    label: 'Do',
+    kinds: [
+      { kind: 'http_request', hint: 'Calls another service' },
+      { kind: 'start_workflow', hint: 'Triggers it for others' },
+      { kind: 'update_subscriber', hint: 'Changes their fields' },
+    ],
+  },
 ]
 
 const beginnings: Partial<Record<StepKind, ControlValues>> = {
@@ -124,6 +132,27 @@ export function cronInWords(cron: string): string {
   return cron
 }
 
+/** "Sets email and data, clears phone". */
+function changesOf(fields: ControlValues): string {
+  const names = (isCleared: boolean) =>
+    subscriberFields
+      .filter((name) => fields[name] !== undefined && (fields[name] === null) === isCleared)
+      .map((name) => wordsOf(name).toLowerCase())
+  const [set, cleared] = [names(false), names(true)]
+  const parts = [
+    ...(set.length > 0 ? [`sets ${listed.format(set)}`] : []),
+    ...(cleared.length > 0 ? [`clears ${listed.format(cleared)}`] : []),
+  ]
+  const words = parts.join(', ')
+  return words === '' ? 'Changes nothing yet' : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const subscriberFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone', 'data']
+const listed = new Intl.ListFormat('en')
+
+/** Kinds whose messages can be waited for. */
+export const sendsMessages: ReadonlySet<string> = new Set(['in_app', 'email', 'sms', 'chat', 'push', 'ask'])
+
 /** The second line of a card: the content or effect of the step. */
 export function summaryOf({ type, controlValues: values }: DraftStep): string {
   const said = (name: string) =>
@@ -135,6 +164,8 @@ export function summaryOf({ type, controlValues: values }: DraftStep): string {
   if (type === 'custom') return 'Runs in your code'
   if (type === 'branch') return 'Takes the first arm whose condition holds'
   if (type === 'exit') return 'Ends the run'
+  if (type === 'start_workflow') return said('workflowId') ? `Starts ${said('workflowId')}` : 'No workflow yet'
+  if (type === 'update_subscriber') return changesOf(values)
   return said('subject') || (type === 'email' ? '' : said('body')) || 'No text yet'
 }
 
@@ -180,6 +211,8 @@ const firstControls: Partial<Record<string, Record<string, string>>> = {
   delay: { type: 'DELAY_TYPE' },
   throttle: { type: 'THROTTLE_TYPE' },
   branch: { arms: 'BRANCH_ARMS' },
+  start_workflow: { workflowId: 'START_WORKFLOW' },
+  update_subscriber: { data: 'UPDATE_SUBSCRIBER' },
   wait_for_event: { for: 'WAIT_FOR' },
   exit: {},
   http_request: { method: 'DESTINATION_METHOD', headers: 'DESTINATION_HEADERS', body: 'DESTINATION_BODY' },

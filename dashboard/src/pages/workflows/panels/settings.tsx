@@ -20,6 +20,7 @@ import { Sheet } from '../../../ui/frame/sheet.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import type { Draft } from '../draft/draft.ts'
 import { objectOf } from '../draft/step-context.ts'
+import { JourneySettings } from './journey.tsx'
 
 interface SettingsProps {
   open: boolean
@@ -112,6 +113,9 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
           </FieldFrame>
         </div>
         <Preferences draft={draft} readOnly={readOnly} onChange={onChange} />
+        {workflow.origin !== 'external' && (
+          <JourneySettings workflow={workflow} draft={draft} readOnly={readOnly} onChange={onChange} />
+        )}
         <PayloadSchema draft={draft} workflow={workflow} readOnly={readOnly} onChange={onChange} />
         <Row
           label="Translations"

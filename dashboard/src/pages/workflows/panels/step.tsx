@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
 import { RequestCode } from '../../../ui/code/code-block.tsx'
 import { JsonView } from '../../../ui/code/json-view.tsx'
-import { type Variable, variablesIn, variablesOfExample } from '../../../ui/code/liquid.ts'
 import { endingEvent, entriesIn } from '../../../ui/domain/awaited.ts'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
@@ -18,11 +17,11 @@ import { SwitchControl } from '../controls/basic.tsx'
 import { Fold } from '../controls/fold.tsx'
 import { StepControls } from '../controls/step.tsx'
 import { type DraftStep, plainStep } from '../draft/draft.ts'
-import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
+import type { PreviewData } from '../draft/preview-data.ts'
 import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
-import { controlsOfNew, type Issue } from '../draft/steps.ts'
-import { useTextKeys } from '../draft/text-keys.ts'
+import { controlsOfNew, type Issue, sendsMessages } from '../draft/steps.ts'
 import { allSteps, stepsBefore } from '../draft/tree.ts'
+import { useVariables } from '../draft/use-variables.ts'
 import { Preview } from './preview.tsx'
 
 interface StepPanelProps {
@@ -45,17 +44,14 @@ export function StepPanel(props: StepPanelProps) {
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
-  const keys = useTextKeys(workflow)
-  const example = useExamplePayload(workflow)
-  const variables = useMemo(() => offered({ schema, example, keys }), [schema, example, keys])
-  const variablesInLists = useMemo(() => offered({ schema, example, keys, inLists: true }), [schema, example, keys])
+  const { variables, variablesInLists, example } = useVariables(workflow, schema)
   const all = allSteps<Pick<DraftStep, 'stepId' | 'type' | 'controlValues'>>(workflow.steps.map(plainStep))
   const place = all.findIndex(({ stepId }) => stepId === step.stepId)
   const before = place === -1 ? all : all.slice(0, place)
   const digests = before.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
   const editing: StepEditing = {
     ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
-    sends: stepsBefore(steps, step.stepId).filter(({ type }) => sending.has(type)),
+    sends: stepsBefore(steps, step.stepId).filter(({ type }) => sendsMessages.has(type)),
     set: (patch) => {
       const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
       onChange({ controlValues: Object.fromEntries(next) })
@@ -167,13 +163,14 @@ export function StepPanel(props: StepPanelProps) {
 const nothingSent: Record<string, string | undefined> = {
   branch: 'A branch sends nothing itself: its arms do.',
   exit: 'An exit sends nothing.',
+  start_workflow: 'It sends nothing itself: the workflow that it starts does.',
+  update_subscriber: 'An update sends nothing. Later steps see the subscriber as it leaves them.',
 }
 
 /** Kinds whose controls are not those that the server describes. */
-const ownControls: ReadonlySet<string> = new Set(['branch', 'exit', 'wait_for_event'])
-
-/** What can be waited for. */
-const sending: ReadonlySet<string> = new Set(['in_app', 'email', 'sms', 'chat', 'push', 'ask'])
+const ownControls: ReadonlySet<string> = new Set([
+  ...['branch', 'exit', 'wait_for_event', 'start_workflow', 'update_subscriber'],
+])
 
 interface EndingRequestProps {
   subscriberId: string | undefined
@@ -203,21 +200,6 @@ function useSaved(workflow: Workflow, { _id, stepId }: DraftStep): Workflow['ste
     enabled: own === undefined && _id !== undefined,
   })
   return own ?? nested.data
-}
-
-interface Offered {
-  schema: unknown
-  /** The payload as the templates of the workflow read it: a schema that allows anything names nothing. */
-  example: Record<string, unknown>
-  keys: readonly Variable[]
-  inLists?: boolean
-}
-
-function offered({ schema, example, keys, inLists = false }: Offered): Variable[] {
-  const declared = variablesIn(schema, { inLists })
-  const known = new Set(declared.map(({ path }) => path))
-  const read = variablesOfExample(example, 'payload', { inLists }).filter(({ path }) => !known.has(path))
-  return [...declared, ...read, ...keys]
 }
 
 interface StepSettingsProps {
