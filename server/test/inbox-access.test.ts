@@ -57,6 +57,7 @@ async function furnish(environment: Api): Promise<void> {
   await makeWorkflow(environment, 'news', [inApp('News')])
   const integration = { providerId: 'slack', channel: 'chat', identifier: 'slack', active: true }
   await done(environment.post('/v1/integrations', { ...integration, credentials: { clientId: 'c', secretKey: 's' } }))
+  await done(environment.post('/v1/integrations', { providerId: 'web-push', channel: 'push', active: true }))
 }
 
 async function done(asked: Promise<Answer>): Promise<void> {
@@ -227,8 +228,8 @@ describe("another subscriber's token reaches nothing of Ada's", () => {
   test.each(others)('%s', async (name, open) => {
     const other = await open()
     const before = await belongings()
-    // The subscriber itself is the same in every context.
-    const isHers = (route: string) => name === 'Ada in a context' && route.endsWith('/subscriber')
+    // The subscriber itself is the same in every context, and so are its browsers.
+    const isHers = (route: string) => name === 'Ada in a context' && /\/subscriber$|\/push\//.test(route)
     for (const route of needsToken.filter((each) => !isHers(each))) {
       const { status, text } = await ask(route, `Bearer ${other.token}`)
       expect([route, text.includes(mark)]).toEqual([route, false])

@@ -1,4 +1,5 @@
 // The consent settings of an environment: what is stored is what was changed; the rest is as shown here.
+import type { Tx } from '../core/database.ts'
 import type { ConsentChoices } from '../core/tables.ts'
 
 export interface ConsentSettings {
@@ -34,6 +35,12 @@ export const usualConsent: ConsentSettings = {
   softBounces: { count: 5, days: 14, suppressDays: 30 },
   sms: { keywords: true, scope: 'all', stopReply: null, startReply: null, helpReply: null, extraStopWords: [] },
   brakes: { enabled: true, bouncePercent: 5, complaintPercent: 0.3, minimum: 200, hours: 24 },
+}
+
+/** As they are now, for what must not act on older ones. */
+export async function readConsent(tx: Tx, environmentId: string): Promise<ConsentSettings> {
+  const row = await tx.selectFrom('environments').select('consent').where('id', '=', environmentId).executeTakeFirst()
+  return consentOf(row?.consent)
 }
 
 export const consentOf = (chosen: ConsentChoices | null | undefined): ConsentSettings => ({

@@ -66,7 +66,7 @@ interface Returned {
   category: string | null
 }
 
-interface Surroundings extends Pick<EngineParts, 'pool' | 'clock' | 'memory'> {
+interface Surroundings extends Pick<EngineParts, 'pool' | 'clock'> {
   db: Db
   secrets: Secrets
 }

@@ -6,7 +6,7 @@ import { retryConflicts } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
-import { type ConsentSettings, usualConsent } from '../../db/queries/consent.ts'
+import { readConsent } from '../../db/queries/consent.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import {
   addSuppressions,
@@ -92,24 +92,16 @@ interface ReportedMessage extends MessageRow {
 
 /** @returns the reports about messages of this integration, repeated ones included */
 export async function takeReports(
-  { pool, clock, memory }: Pick<EngineParts, 'pool' | 'clock' | 'memory'>,
+  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
   reporter: Reporter,
   events: DeliveryEvent[],
 ): Promise<DeliveryEvent[]> {
   if (events.length === 0) return []
   const now = clock.now()
-  const environment = await memory.recall(reporter.environmentId)
-  const { consent = usualConsent } = environment?.facts ?? {}
-  return retryConflicts(() => take({ pool, now, consent }, reporter, events))
+  return retryConflicts(() => take({ pool, now }, reporter, events))
 }
 
-interface Taking {
-  pool: pg.Pool
-  now: Date
-  consent: ConsentSettings
-}
-
-function take({ pool, now, consent }: Taking, reporter: Reporter, events: DeliveryEvent[]) {
+function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {
   return inTransaction(pool, async (transaction) => {
     const messages = await lockMessages(transaction, reporter, events)
     const changed = messages.filter((message) => message.take(events, reporter, now))
@@ -123,10 +115,13 @@ function take({ pool, now, consent }: Taking, reporter: Reporter, events: Delive
     const { environmentId } = reporter
     const refusals = changed.flatMap((message) => message.refusals)
     const arrivals = changed.flatMap((message) => message.arrivals)
-    const tired = await countSoftBounces(transaction.tx, environmentId, arrivals, {
-      settings: consent.softBounces,
-      now,
-    })
+    const tired =
+      arrivals.length === 0
+        ? []
+        : await countSoftBounces(transaction.tx, environmentId, arrivals, {
+            settings: (await readConsent(transaction.tx, environmentId)).softBounces,
+            now,
+          })
     await addSuppressions(transaction.tx, environmentId, [...refusals, ...tired], now)
     await tellAll(
       transaction,

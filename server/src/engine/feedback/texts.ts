@@ -3,7 +3,7 @@ import { CompiledQuery, sql } from 'kysely'
 import { comparedAddress, isAddress, lockOfHash } from '../../db/core/addresses.ts'
 import { retryConflicts, type Tx } from '../../db/core/database.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
-import { type ConsentSettings, usualConsent } from '../../db/queries/consent.ts'
+import { type ConsentSettings, readConsent } from '../../db/queries/consent.ts'
 import { addSuppressions, ofAddress, removeSuppressions } from '../../db/queries/suppressions.ts'
 import { tell } from '../../db/queries/webhook-events.ts'
 import type { InboundText } from '../../providers/events.ts'
@@ -30,16 +30,17 @@ const answeredForMs: Record<Keyword, number> = { stop: 1_440 * minuteMs, start: 
 
 /** @returns what to answer; each is answered once */
 export async function takeTexts(
-  { pool, clock, memory }: Pick<EngineParts, 'pool' | 'clock' | 'memory'>,
+  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
   receiver: TextReceiver,
   texts: InboundText[],
 ): Promise<TextAnswer[]> {
-  const environment = await memory.recall(receiver.environmentId)
-  const { consent = usualConsent } = environment?.facts ?? {}
   const answers: TextAnswer[] = []
   for (const text of texts) {
     const answer = await retryConflicts(() =>
-      inTransaction(pool, ({ tx }) => takeText(tx, { receiver, consent, now: clock.now() }, text)),
+      inTransaction(pool, async ({ tx }) => {
+        const consent = await readConsent(tx, receiver.environmentId)
+        return takeText(tx, { receiver, consent, now: clock.now() }, text)
+      }),
     )
     if (answer !== undefined) answers.push({ to: text.from, from: text.to, text: answer })
   }

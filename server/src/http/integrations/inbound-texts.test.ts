@@ -1,0 +1,115 @@
+import { createHmac } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
+import { type Api, sendTo, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const sms: Step = { type: 'sms', controlValues: { body: 'Hi' } }
+const number = '+14155550123'
+let api: Api
+let inbound: string
+let texts = 0
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  vendor.plays(() => ({ body: { id: 'm1' } }))
+  const made = await api.post('/v1/integrations', {
+    ...{ providerId: 'generic-sms', channel: 'sms', name: 'Texts', active: true },
+    credentials: {
+      baseUrl: vendor.url,
+      apiKeyRequestHeader: 'x-key',
+      apiKey: 'k',
+      secretKey: 'secret',
+      from: '+15550001',
+    },
+    configurations: { inboundWebhookEnabled: true },
+  })
+  expect(made, made.text).toMatchObject({ status: 201 })
+  inbound = `${server.url}/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${made.body._id}`
+  await makeWorkflow(api, 'code', [sms])
+})
+
+const post = (body: object, key = 'secret') => {
+  const text = JSON.stringify(body)
+  const signature = createHmac('sha256', key).update(text).digest('hex')
+  return sendTo(inbound, 'POST', text, { 'content-type': 'application/json', 'x-svc-signature': signature })
+}
+const says = (text: string, id?: string) => {
+  texts += 1
+  return post({ inbound: [{ id: id ?? `t${texts}`, from: number, to: '+15550001', text }] })
+}
+const entries = async () => (await api.get('/v1/suppressions')).body.data
+const answers = () => vendor.asked.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body))
+const run = async (transactionId: string) => {
+  await trigger(api, 'code', { subscriberId: 'ada', phone: number }, { transactionId })
+  await server.drain()
+  return (await runOf(api, transactionId)).jobs[0]
+}
+
+describe('a text', () => {
+  test('that says STOP holds the number back and is confirmed once; START takes it back', async () => {
+    expect(await says('Stop!')).toMatchObject({ status: 200 })
+    expect(await says('please stop texting me')).toMatchObject({ status: 200 })
+    expect(await entries()).toMatchObject([
+      { channel: 'sms', address: number, reason: 'stop', source: 'sms', scope: { type: 'all' } },
+    ])
+    expect(answers()).toMatchObject([{ to: number, from: '+15550001', content: expect.stringContaining('START') }])
+    expect((await run('held')).reason).toBe('suppressed')
+    await says('start')
+    expect(await entries()).toEqual([])
+    expect(answers()).toHaveLength(2)
+    expect((await run('passes')).status).toBe('completed')
+  })
+
+  test('told twice counts once, and is told to webhooks with its keyword', async () => {
+    await api.post('/v2/webhooks/endpoints', { url: `${vendor.url}/hook` })
+    for (let i = 0; i < 2; i += 1) await says('HELP', 'same')
+    await says('Where is my order?')
+    const events = (await api.get('/v2/webhooks/events?limit=50')).body.data
+    const told = events.filter(({ type }: { type: string }) => type === 'sms.received')
+    expect(told).toHaveLength(2)
+    expect(await entries()).toEqual([])
+  })
+
+  test('with other settings refuses commercial messages only, answers in your words, or is left to the provider', async () => {
+    const path = `/v2/environments/${api.environmentId}/consent`
+    await api.patch(path, { sms: { scope: 'commercial', stopReply: 'Bye', extraStopWords: ['genug'] } })
+    await says('Genug')
+    expect(await entries()).toMatchObject([{ scope: { type: 'commercial' } }])
+    expect(answers()).toMatchObject([{ content: 'Bye' }])
+    expect((await run('passes')).status).toBe('completed')
+    await api.patch(path, { sms: { keywords: false } })
+    await says('start')
+    expect(await entries()).toHaveLength(1)
+  })
+
+  test('that is not signed is refused', async () => {
+    expect(await post({ inbound: [{ id: 'x', from: number, to: '1', text: 'STOP' }] }, 'wrong')).toMatchObject({
+      status: 401,
+    })
+    expect(await entries()).toEqual([])
+  })
+})
+
+test('a server of your own reports bounces and deliveries', async () => {
+  await api.patch(`/v2/environments/${api.environmentId}/consent`, { softBounces: { count: 2 } })
+  vendor.plays(({ body }) => ({ body: { id: JSON.parse(body).id } }))
+  const idOf = async (transactionId: string) => {
+    await run(transactionId)
+    return JSON.parse(vendor.asked.at(-1)?.body ?? '{}').id
+  }
+  const [one, two, three, four] = [await idOf('1'), await idOf('2'), await idOf('3'), await idOf('4')]
+  const report = (id: string, status: string, more: object = {}) => post({ events: [{ id, status, ...more }] })
+  expect(await report(one, 'undelivered', { eventId: 'a' })).toMatchObject({ status: 200, body: [{ id: one }] })
+  await report(two, 'delivered', { eventId: 'b' })
+  await report(three, 'blocked', { eventId: 'c' })
+  expect(await entries()).toEqual([])
+  await report(four, 'bounced', { eventId: 'd', recipient: number })
+  expect(await entries()).toMatchObject([{ reason: 'soft_bounces', source: 'provider', address: number }])
+  await report(one, 'bounced', { eventId: 'e', permanent: true, recipient: '+14155559999' })
+  expect(await entries()).toHaveLength(1)
+  await report(one, 'bounced', { eventId: 'f', permanent: true })
+  expect((await entries()).map(({ reason }: { reason: string }) => reason)).toContain('hard_bounce')
+})
