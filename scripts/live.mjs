@@ -249,6 +249,8 @@ class Life {
         return this.api.need('DELETE', `/v1/events/trigger/${encodeURIComponent(said.transactionId)}`)
       case 'event':
         return this.api.need('POST', '/v2/events', said)
+      case 'answer':
+        return this.#answerQuestions(said)
       case 'seen':
       case 'read':
       case 'unread':
@@ -301,6 +303,16 @@ class Life {
       this.transactions.add(transactionId)
       this.triggers.push({ ...trigger, status: told.status })
     }
+  }
+
+  /** Every open question that this person was asked; an answer that is refused changes nothing. */
+  async #answerQuestions(/** @type {Members} */ { subscriberId, answer, text, transactionId, stepId }) {
+    const query = new URLSearchParams({ state: 'open', subscriberId, limit: '100' })
+    if (transactionId !== undefined) query.set('transactionId', transactionId)
+    const { data } = (await this.api.ask('GET', `/v2/questions?${query}`, undefined)).body
+    for (const question of data.reverse())
+      if (stepId === undefined || question.stepId === stepId)
+        await this.api.ask('POST', `/v2/questions/${question.id}/answer`, { subscriberId, answer, text })
   }
 
   async #mark(
@@ -457,14 +469,16 @@ function shownMessage(
     jobId: job._id,
     runId: run._id,
     transactionId: run.transactionId,
-    subscriberId: run.subscriber?.subscriberId ?? run.to?.subscriberId,
+    subscriberId: job.asked ?? run.subscriber?.subscriberId ?? run.to?.subscriberId,
     stepId: job.step.stepId,
     channel: message.channel,
     at: isInApp ? message.createdAt : (kept?.createdAt ?? message.updatedAt),
     status: message.status,
     integrationIdentifier: integrations.find(({ _id }) => _id === message.integrationId)?.identifier ?? null,
     providerId: message.providerId ?? null,
-    to: kept?.to ?? (isInApp ? [run.subscriber?.subscriberId] : message.recipient ? [message.recipient] : []),
+    to:
+      kept?.to ??
+      (isInApp ? [job.asked ?? run.subscriber?.subscriberId] : message.recipient ? [message.recipient] : []),
     subject: kept ? kept.subject : (message.subject ?? null),
     text: kept ? kept.text : isEmail ? null : (message.content ?? null),
     html: kept ? kept.html : isEmail ? (message.content ?? null) : null,

@@ -47,6 +47,8 @@ interface Job {
   reason: string | null
   error: string | null
   details: StoredDetail[]
+  /** Of a copy of a question. */
+  asked: object | null
 }
 
 interface Message {
@@ -191,14 +193,16 @@ class Auditor {
       if (['pending', 'queued', 'running', 'delayed'].includes(job.status))
         this.#find('stuck', `step ${job.step_id} of run ${where} is still ${job.status}`)
     }
-    for (const job of run.jobs) this.#checkStep(trigger, run, job)
+    const copies = run.jobs.filter(({ asked }) => asked !== null)
+    for (const job of run.jobs) if (!copies.includes(job)) this.#checkStep(trigger, run, job)
+    this.#checkCopies(trigger, run, copies, where)
     const known = new Set(run.jobs.map(({ step_id }) => step_id))
     const due = stepIds[trigger.workflow].concat(enteredArm(trigger, run))
     for (const step of due) if (!known.has(step)) this.#find('lost', `run ${where} has no step ${step}`)
     for (const { type, step_id } of run.jobs)
       if (type !== 'trigger' && !due.includes(step_id))
         this.#find('wrong', `run ${where} has the step ${step_id} of another arm`)
-    if (known.size < run.jobs.length) this.#find('duplicated', `run ${where} has a step twice`)
+    if (known.size < run.jobs.length - copies.length) this.#find('duplicated', `run ${where} has a step twice`)
     for (const { step_id } of run.messages)
       if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} belongs to an unknown step: ${step_id}`)
   }
@@ -230,6 +234,18 @@ class Auditor {
     else if (job.type === 'http_request') this.#checkAsked(trigger, run, job, { where, type })
     else if (job.status === 'completed') tally.done += 1
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
+  }
+
+  /** A question is put once, whatever happens; to be reminded of it makes no second message. */
+  #checkCopies({ workflow }: Trigger, { jobs, messages }: Run, copies: Job[], where: string): void {
+    if (workflow !== 'questioned' || jobs.every(({ type, status }) => type !== 'ask' || status === 'pending')) return
+    const sent = messages.filter(({ step_id }) => step_id === 'question')
+    if (copies.length !== 1 || sent.length !== 1)
+      this.#find(
+        sent.length > 1 ? 'duplicated' : 'lost',
+        `run ${where} has ${copies.length} copies of its question and ${sent.length} messages`,
+        'ask',
+      )
   }
 
   /** What a step starts happens once. */
@@ -536,7 +552,7 @@ const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 
 
 /** The text after the mark in a note. */
 const restOf = ({ workflow, n }: Trigger): string => {
-  if (workflow === 'awaited') return 'timeout'
+  if (workflow === 'awaited' || workflow === 'questioned') return 'timeout'
   return workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
 }
 
@@ -583,7 +599,7 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
       [environmentId],
     ),
     database.query<JobRow>(
-      `SELECT id, notification_id, step_id, type, status, reason, error, details, created_at, provider_id FROM jobs
+      `SELECT id, notification_id, step_id, type, status, reason, error, details, created_at, provider_id, asked FROM jobs
        WHERE environment_id = $1 ORDER BY notification_id, position`,
       [environmentId],
     ),

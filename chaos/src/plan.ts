@@ -17,6 +17,7 @@ const shares = {
   computed: 4,
   branched: 8,
   awaited: 5,
+  questioned: 5,
   reached: 5,
   capped: 6,
   starting: 4,
@@ -26,7 +27,9 @@ const shares = {
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
 /** Workflows whose waits can be cancelled. */
-const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested', 'branched', 'awaited', 'reached'])
+const cancellable = new Set<WorkflowName>([
+  ...(['delayed', 'later', 'digested', 'branched', 'awaited', 'reached', 'questioned'] as const),
+])
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 

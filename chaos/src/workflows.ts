@@ -110,6 +110,21 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     },
     inApp('note', '{{steps.event.outcome}}'),
   ],
+  // Nobody answers; the reminder shows the same message again.
+  questioned: [
+    {
+      type: 'ask',
+      stepId: 'question',
+      controlValues: {
+        question: mark('question'),
+        answers: [{ id: 'yes', label: 'Yes' }],
+        channels: ['in_app'],
+        reminders: [{ amount: 1, unit: 'seconds' }],
+        ...{ amount: 3, unit: 'seconds' },
+      },
+    },
+    inApp('note', '{{steps.question.outcome}}'),
+  ],
   // Odd triggers meet a goal at once; nobody posts the event of the other.
   reached: [wait('delay', 'pause', 3), inApp('note')],
   capped: [inApp('note')],

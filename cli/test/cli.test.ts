@@ -101,6 +101,7 @@ steps:
     expect(text).toContain('# For authors.\nname: Newer comments\n')
     expect(text).toContain('    # Twice a day at most.\n    type: email\n')
     expect(text).not.toContain('severity')
+    expect(text.match(/yaml-language-server/g)).toHaveLength(1)
   })
 
   test('removes what was deleted there; what changed on both sides is a conflict, and nothing is written', async () => {

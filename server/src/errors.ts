@@ -230,6 +230,7 @@ export const errorTable = {
     ),
   },
   sign_in_busy: { status: 503, message: says('Too many people are signing in at the moment. Please retry.') },
+  answer_for_nobody: { status: 422, message: says('Say in subscriberId who answers') },
   link_not_found: {
     status: 404,
     message: says('The link is not valid: it was used, replaced or has expired. Ask for a new one'),
@@ -977,6 +978,24 @@ export const errorTable = {
     status: 413,
     message: (p: { bytes: number; limit: number }) =>
       `The payload of the event has ${p.bytes} bytes; at most ${p.limit} are taken`,
+  },
+  question_not_found: { status: 404, message: (p: { id: string }) => `Question ${p.id} not found` },
+  question_closed: { status: 409, message: (p: { state: string }) => `The question is closed: ${p.state}` },
+  answer_unknown: {
+    status: 422,
+    message: (p: { answer: string; answers: string }) => `"${p.answer}" is not among the answers: ${p.answers}`,
+  },
+  answer_needs_text: { status: 422, message: says('This question asks for a text beside the answer') },
+  not_asked: { status: 403, message: (p: { subscriberId: string }) => `${p.subscriberId} was not asked this question` },
+  rota_exists: { status: 409, message: (p: { rotaId: string }) => `Rota "${p.rotaId}" exists already` },
+  rota_not_found: { status: 404, message: (p: { rotaId: string }) => `Rota "${p.rotaId}" not found` },
+  rota_in_use: {
+    status: 409,
+    message: (p: { rotaId: string; workflows: string }) => `Rota "${p.rotaId}" is used by ${p.workflows}`,
+  },
+  too_many_rotas: {
+    status: 400,
+    message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} rotas`,
   },
   event_for_nobody: {
     status: 422,

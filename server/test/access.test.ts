@@ -19,7 +19,7 @@ type Operation = Pick<Route, 'method' | 'path'>
 
 /** Operations without authentication: health, reports from providers and identity providers, and sign-in. */
 const isPublic = ({ method, path }: Operation) =>
-  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|forgot-password|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l)\//.test(
+  /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|forgot-password|second-step|passkey-challenge|passkey-sign-in|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks|l|a)\//.test(
     `${method} ${path}`,
   )
 /** For subscribers in browsers, who have inbox tokens. */
@@ -28,6 +28,7 @@ const isInbox = ({ path }: Operation) => path.startsWith('/v1/inbox/')
 /** Pages served before sign-in. They contain no data. */
 const pages = [
   ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/inbox.js'],
+  '/push-worker.js',
   '/v1/auth/oidc/callback',
 ]
 /** These check their callers themselves: sockets need an inbox token, the demo only answers on this machine. */
@@ -279,13 +280,13 @@ const scopePolicy: Array<[operation: RegExp, scope: string]> = [
     /^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations|explain))$/,
     'read',
   ],
-  [/^\S+ \/(v1\/(events|clock)|v2\/events)(\/|$)/, 'send'],
+  [/^\S+ \/(v1\/(events|clock)|v2\/(events|questions))(\/|$)/, 'send'],
   [/^PATCH \/v2\/definitions\/settings$/, 'administer'],
   [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups|definitions)(\/|$)/, 'write:workflows'],
   [/^\S+ \/v[12]\/layouts(\/|$)/, 'write:layouts'],
   [/^\S+ \/v2\/translations(\/|$)/, 'write:translations'],
   [/^\S+ \/v[12]\/(subscribers|suppressions)(\/|$)/, 'write:subscribers'],
-  [/^\S+ \/v[12]\/topics(\/|$)/, 'write:topics'],
+  [/^\S+ \/v[12]\/(topics|rotas)(\/|$)/, 'write:topics'],
   [/^\S+ \/v[12]\/(contexts|tenants)(\/|$)/, 'write:contexts'],
   [/^\S+ \/v1\/(integrations|channel-connections|channel-endpoints)(\/|$)/, 'write:integrations'],
   [/^\S+ \/v1\/(messages|notifications|deliveries|sandbox)(\/|$)/, 'write:messages'],

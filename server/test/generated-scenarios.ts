@@ -299,6 +299,60 @@ export function scenarioWithWaits(number: number): Members {
   return { ...scenario, workflow: { draft: { steps: all } }, inputs }
 }
 
+/** The same with questions, to the subscriber or to a chain, and answers. */
+export function scenarioWithQuestions(number: number): Members {
+  const scenario = generatedScenario(number) as Members & {
+    workflow: { draft: { steps: Members[] } }
+    inputs: Array<Members & { at: string }>
+  }
+  const chance = chanceOf(number + 0x0a_5c)
+  const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T
+  const { steps } = scenario.workflow.draft
+  const minutes = (amount: number) => ({ amount, unit: 'minutes' })
+  const question = (stepId: string): Members => {
+    const chain = one<Members>([
+      {},
+      {},
+      { chain: [{ subscriberId: one(ids) }, { subscriberIds: ids }], patience: minutes(5) },
+      { chain: ids.map((subscriberId) => ({ subscriberId })), patience: minutes(7), rounds: 2 },
+      { chain: [{ subscriberId: 'nobody' }, { subscriberId: '{{payload.deputy}}' }], patience: minutes(3) },
+    ])
+    const values = {
+      question: 'Number {{payload.n}} of {{subscriber.subscriberId}}?',
+      answers: one([[{ id: 'yes', label: 'Yes' }], ['yes', 'no'].map((id) => ({ id, label: id }))]),
+      channels: one([['in_app'], ['in_app', 'email'], ['sms'], ['email', 'sms']]),
+      ...(chance() < 0.5 ? { reminders: [minutes(4), minutes(20)] } : {}),
+      ...one([minutes(30), { amount: 3, unit: 'hours' }]),
+      ...chain,
+    }
+    return { name: stepId, stepId, type: 'ask', controlValues: values }
+  }
+  const place = Math.floor(chance() * (steps.length + 1))
+  const told = {
+    type: 'email',
+    controlValues: {
+      subject: '{{steps.question.outcome}} {{steps.question.answer}} {{steps.question.level}}',
+      body: 'Over',
+    },
+  }
+  const all = [
+    ...steps.slice(0, place),
+    question('question'),
+    ...steps.slice(place),
+    { name: 'over', stepId: 'over', ...told },
+  ]
+  const inputs = scenario.inputs.flatMap((input) => {
+    if (input.payload) Object.assign(input.payload as Members, { deputy: one(ids) })
+    if (chance() < 0.4) return [input]
+    const reply = one<Members>([
+      { type: 'answer', subscriberId: one(ids), answer: one(['yes', 'yes', 'no', 'maybe']) },
+      { type: 'answer', subscriberId: one(ids), answer: 'yes', stepId: 'question' },
+    ])
+    return [input, { at: input.at, ...reply }]
+  })
+  return { ...scenario, workflow: { draft: { steps: all } }, inputs }
+}
+
 /** The same with quiet hours that hold, goals, and steps that change the subscriber. */
 export function scenarioWithGuards(number: number): Members {
   const scenario = scenarioWithWaits(number) as Members & { workflow: { draft: { steps: Members[] } } }

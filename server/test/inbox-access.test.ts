@@ -14,6 +14,14 @@ const topicKey = 'press'
 let api: Api
 let ada: InboxClient
 let notificationId: string
+let pushSubscriptionId: string
+const browser = {
+  endpoint: 'https://push.example.net/ada',
+  keys: {
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  },
+}
 
 beforeEach(async () => {
   api = await server.freshApi()
@@ -39,6 +47,7 @@ beforeEach(async () => {
   await done(
     ada.post(`/topics/${topicKey}/subscriptions`, { identifier: 'followed', name: mark, preferences: ['news'] }),
   )
+  pushSubscriptionId = (await ada.post('/push/subscriptions', { ...browser, label: mark })).body.data.id
   await done(ada.patch('/preferences/news', { in_app: false }))
   await done(ada.patch('/preferences', { schedule: { isEnabled: false } }))
 })
@@ -83,6 +92,10 @@ const routes: Record<string, (() => object) | undefined> = {
   }),
   'PATCH /v1/inbox/preferences/{workflowIdOrIdentifier}': () => ({ in_app: true }),
   'PATCH /v1/inbox/subscriptions/{identifier}/preferences/{workflowIdOrIdentifier}': () => ({ enabled: false }),
+  'GET /v1/inbox/push/key': undefined,
+  'GET /v1/inbox/push/subscriptions': undefined,
+  'POST /v1/inbox/push/subscriptions': () => ({ ...browser, endpoint: 'https://push.example.net/other' }),
+  'DELETE /v1/inbox/push/subscriptions/{pushSubscriptionId}': undefined,
   'GET /v1/inbox/subscriber': undefined,
   'PATCH /v1/inbox/subscriber': () => ({ timezone: 'Asia/Tokyo' }),
   'GET /v1/inbox/topics/{topicKey}/subscriptions': undefined,
@@ -114,6 +127,7 @@ function ask(route: string, authorization: string, over = ''): Promise<Answer> {
       : 'followed'
   const path = described
     .replace('{notificationId}', notificationId)
+    .replace('{pushSubscriptionId}', pushSubscriptionId)
     .replace('{workflowIdOrIdentifier}', 'news')
     .replace('{topicKey}', topicKey)
     .replace('{identifier}', owned)
@@ -136,6 +150,7 @@ async function belongings(): Promise<unknown[]> {
      WHERE t.environment_id = $1 AND t.subscriber_row_id IN ${mine}`,
     `SELECT * FROM channel_connections WHERE environment_id = $1 AND subscriber_id = 'ada'`,
     `SELECT * FROM channel_endpoints WHERE environment_id = $1 AND subscriber_id = 'ada'`,
+    `SELECT * FROM push_subscriptions WHERE environment_id = $1 AND subscriber_id = 'ada'`,
   ]
   return Promise.all(selections.map(async (text) => (await pool.query(text, [api.environmentId])).rows))
 }
@@ -157,6 +172,7 @@ test("Ada's own token gives access to all her data", async () => {
     true,
     true,
     false,
+    true,
     true,
     true,
     true,

@@ -106,6 +106,8 @@ export async function plant(server: TestServer): Promise<Planted> {
   const values = [{ _environmentId: api.environmentId, value: credential }]
   await made('/v1/environment-variables', { key: 'GREETING', isSecret: true, values }, wide)
   await made('/v2/topics', { key: 'news', name: secret })
+  const shifts = [{ start: '2026-01-01T00:00', end: '2027-01-01T00:00', who: ['ada'] }]
+  await made('/v2/rotas', { rotaId: 'primary', name: secret, timezone: 'UTC', shifts })
   await made('/v2/topics/news/subscriptions', { subscriptions: [{ identifier: 'reading', subscriberId: 'ada' }] })
   const staging = await made(
     '/v1/environments',
@@ -147,6 +149,15 @@ export async function plant(server: TestServer): Promise<Planted> {
   await server.database.db.insertInto('passkeys').values(passkey).execute()
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const held = await made('/v1/suppressions', { channel: 'email', address: 'eve@example.com', note: secret })
+  const { data: browser } = (
+    await inbox.post('/push/subscriptions', {
+      ...{ endpoint: `https://push.example.net/${secret}`, label: secret },
+      keys: {
+        p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+        auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+      },
+    })
+  ).body
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
     ...names,
@@ -195,6 +206,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     'actions/type': ['primary', 'secondary'],
     connectionIdentifier: ['workspace'],
     topicKey: ['news'],
+    rotaId: ['primary'],
     key: ['news'],
     variableKey: ['GREETING'],
     level: ['global', 'template'],
@@ -207,6 +219,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     keyId: [key._id],
     requestId: [asked._id],
     suppressionId: [held._id],
+    pushSubscriptionId: [browser.id],
     purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],
     bridgeUrl: [url],

@@ -111,6 +111,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   }
   // A refusal proves nothing: apart from 403s, these need more than an id, and a run is read below.
   expect([...new Set(unread)].filter((each) => !each.endsWith(' 403')).sort()).toEqual([
+    '/a/{token} 404',
     '/l/p/{token} 404',
     '/l/u/{token} 404',
     '/l/v/{token} 404',
@@ -123,6 +124,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     '/v1/notifications/{notificationId} 404',
     '/v2/events/{id} 404',
     '/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId} 404',
+    '/v2/questions/{id} 404',
     '/v2/subscribers/{subscriberId}/notifications/count 400',
   ])
   // Even admins find no credentials in deliveries.

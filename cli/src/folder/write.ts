@@ -175,15 +175,16 @@ function listOf(
 function withComments(document: Document, old: Document | undefined, firstLine: string): Document {
   if (old) copyComments(old.contents as Node | null, document.contents as Node | null)
   const [contents, before] = [document.contents as Node | null, old?.contents as Node | null | undefined]
-  const own = [old?.commentBefore, before?.commentBefore].flatMap((comment) => ownLines(comment, firstLine))
+  const own = [old?.commentBefore, before?.commentBefore].flatMap(ownLines)
   // Of the contents, not of the document, which would put an empty line behind it.
   if (contents) contents.commentBefore = [firstLine, ...own].join('\n')
   if (old?.comment) document.comment = old.comment
   return document
 }
 
-const ownLines = (comment: string | null | undefined, firstLine: string): string[] =>
-  (comment ?? '').split('\n').filter((line) => line.trim() !== '' && !line.startsWith(firstLine.slice(0, 22)))
+/** Without the line that names the schema, which is written anew. A parser gives it to the first member. */
+const ownLines = (comment: string | null | undefined): string[] =>
+  (comment ?? '').split('\n').filter((line) => line.trim() !== '' && !line.startsWith(schemaLine('').slice(0, 22)))
 
 function copyComments(from: Node | null | undefined, to: Node | null | undefined): void {
   if (!isNode(from) || !isNode(to)) return
@@ -211,8 +212,9 @@ function copyComments(from: Node | null | undefined, to: Node | null | undefined
     }
 }
 
-const copyBefore = (from: Node, to: Node) => {
-  if (from.commentBefore) to.commentBefore = from.commentBefore
+function copyBefore(from: Node, to: Node): void {
+  const lines = ownLines(from.commentBefore)
+  if (lines.length > 0) to.commentBefore = lines.join('\n')
 }
 
 const pairOf = (map: YAMLMap, key: Node): Pair<Node, Node> | undefined =>

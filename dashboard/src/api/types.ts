@@ -267,6 +267,378 @@ export interface Operations {
       createdAt: string
     }
   }
+  /** List questions, newest first */
+  'GET /v2/questions': {
+    query?: {
+      /** Cursor: the items after this one */
+      after?: string | undefined
+      /** Cursor: the items before this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; an unknown one means the default */
+      orderBy?: string | undefined
+      /** Include the cursor item in the page */
+      includeCursor?: boolean | undefined
+      state?: 'open' | 'answered' | 'expired' | 'canceled' | undefined
+      transactionId?: string | undefined
+      /** Somebody who was asked */
+      subscriberId?: string | undefined
+      workflowId?: string | undefined
+    }
+    answer: {
+      data: Array<{
+        id: string
+        question: string
+        details: string | null
+        answers: Array<{
+          id: string
+          label: string
+        }>
+        freeText: {
+          label: string
+          required: boolean
+        } | null
+        state: 'open' | 'answered' | 'expired' | 'canceled'
+        answer: string | null
+        answeredBy: {
+          subscriberId: string | null
+          name: string | null
+          /** How they answered; `api` for the endpoint, `page` for the page */
+          channel: string
+          createdAt: string
+          /** Who pressed the button in a chat */
+          as?: {
+            provider: string
+            userId: string
+            name: string | null
+          } | undefined
+          /** The member who answered as themselves */
+          member?: {
+            id: string
+            name: string
+          } | undefined
+        } | null
+        deadline: string
+        /** What was written beside the answer */
+        text: string | null
+        /** Of the chain, from 0: how far it has come */
+        level: number
+        /** From 1 */
+        round: number
+        createdAt: string
+        transactionId: string
+        /** The run that asks */
+        notificationId: string
+        workflowId: string
+        stepId: string
+        /** An entry for each time somebody was asked, oldest first */
+        asked: Array<{
+          subscriberId: string
+          level: number
+          askedAt: string
+          remindedAt: Array<string>
+          channels: Array<{
+            channel: string
+            status: string
+            reason: string | null
+            messageId: string | null
+          }>
+        }>
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Retrieve a question */
+  'GET /v2/questions/{id}': {
+    path: {
+      id: string
+    }
+    answer: {
+      id: string
+      question: string
+      details: string | null
+      answers: Array<{
+        id: string
+        label: string
+      }>
+      freeText: {
+        label: string
+        required: boolean
+      } | null
+      state: 'open' | 'answered' | 'expired' | 'canceled'
+      answer: string | null
+      answeredBy: {
+        subscriberId: string | null
+        name: string | null
+        /** How they answered; `api` for the endpoint, `page` for the page */
+        channel: string
+        createdAt: string
+        /** Who pressed the button in a chat */
+        as?: {
+          provider: string
+          userId: string
+          name: string | null
+        } | undefined
+        /** The member who answered as themselves */
+        member?: {
+          id: string
+          name: string
+        } | undefined
+      } | null
+      deadline: string
+      /** What was written beside the answer */
+      text: string | null
+      /** Of the chain, from 0: how far it has come */
+      level: number
+      /** From 1 */
+      round: number
+      createdAt: string
+      transactionId: string
+      /** The run that asks */
+      notificationId: string
+      workflowId: string
+      stepId: string
+      /** An entry for each time somebody was asked, oldest first */
+      asked: Array<{
+        subscriberId: string
+        level: number
+        askedAt: string
+        remindedAt: Array<string>
+        channels: Array<{
+          channel: string
+          status: string
+          reason: string | null
+          messageId: string | null
+        }>
+      }>
+    }
+  }
+  /** Answer a question for somebody who was asked */
+  'POST /v2/questions/{id}/answer': {
+    path: {
+      id: string
+    }
+    body: {
+      /** The id of one of the answers */
+      answer: string
+      /** If the question asks for a text */
+      text?: string | undefined
+      /** Who answers. A member who is signed in may leave it out, and answers as themselves */
+      subscriberId?: string | undefined
+    }
+    answer: {
+      state: 'answered'
+      answer: string
+      answeredBy: {
+        subscriberId: string | null
+        name: string | null
+        /** How they answered; `api` for the endpoint, `page` for the page */
+        channel: string
+        createdAt: string
+        /** Who pressed the button in a chat */
+        as?: {
+          provider: string
+          userId: string
+          name: string | null
+        } | undefined
+        /** The member who answered as themselves */
+        member?: {
+          id: string
+          name: string
+        } | undefined
+      } | null
+      isYours: boolean
+    }
+  }
+  /** Cancel the run that asks a question */
+  'POST /v2/questions/{id}/cancel': {
+    path: {
+      id: string
+    }
+    answer: {
+      canceled: boolean
+    }
+  }
+  /** List rotas */
+  'GET /v2/rotas': {
+    query?: {
+      /** Cursor: the items after this one */
+      after?: string | undefined
+      /** Cursor: the items before this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; an unknown one means the default */
+      orderBy?: string | undefined
+      /** Include the cursor item in the page */
+      includeCursor?: boolean | undefined
+    }
+    answer: {
+      data: Array<{
+        rotaId: string
+        name: string
+        timezone: string
+        shifts: Array<{
+          start: string
+          end?: string | undefined
+          who?: Array<string> | undefined
+          rrule?: string | undefined
+          duration?: {
+            amount: number
+            unit: string
+          } | undefined
+          turns?: Array<Array<string>> | undefined
+        }>
+        createdAt: string
+        updatedAt: string
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Create a rota */
+  'POST /v2/rotas': {
+    body: {
+      rotaId: string
+      name: string
+      /** Such as `Europe/Berlin` */
+      timezone: string
+      /** The first that covers a moment decides: `{start, end, who}`, or `{start, rrule, duration, turns}` */
+      shifts: Array<{
+        /** A local time, such as `2026-11-02T09:00` */
+        start: string
+        /** A local time, such as `2026-11-02T09:00` */
+        end?: string | undefined
+        who?: Array<string> | undefined
+        /** An RRULE of RFC 5545; `start` is its first occurrence */
+        rrule?: string | undefined
+        duration?: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        } | undefined
+        /** Occurrences go to them one after the other */
+        turns?: Array<Array<string>> | undefined
+      }>
+    }
+    answer: {
+      rotaId: string
+      name: string
+      timezone: string
+      shifts: Array<{
+        start: string
+        end?: string | undefined
+        who?: Array<string> | undefined
+        rrule?: string | undefined
+        duration?: {
+          amount: number
+          unit: string
+        } | undefined
+        turns?: Array<Array<string>> | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Retrieve a rota */
+  'GET /v2/rotas/{rotaId}': {
+    path: {
+      rotaId: string
+    }
+    answer: {
+      rotaId: string
+      name: string
+      timezone: string
+      shifts: Array<{
+        start: string
+        end?: string | undefined
+        who?: Array<string> | undefined
+        rrule?: string | undefined
+        duration?: {
+          amount: number
+          unit: string
+        } | undefined
+        turns?: Array<Array<string>> | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Replace a rota */
+  'PUT /v2/rotas/{rotaId}': {
+    path: {
+      rotaId: string
+    }
+    body: {
+      name: string
+      /** Such as `Europe/Berlin` */
+      timezone: string
+      /** The first that covers a moment decides: `{start, end, who}`, or `{start, rrule, duration, turns}` */
+      shifts: Array<{
+        /** A local time, such as `2026-11-02T09:00` */
+        start: string
+        /** A local time, such as `2026-11-02T09:00` */
+        end?: string | undefined
+        who?: Array<string> | undefined
+        /** An RRULE of RFC 5545; `start` is its first occurrence */
+        rrule?: string | undefined
+        duration?: {
+          amount: number
+          unit: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months'
+        } | undefined
+        /** Occurrences go to them one after the other */
+        turns?: Array<Array<string>> | undefined
+      }>
+    }
+    answer: {
+      rotaId: string
+      name: string
+      timezone: string
+      shifts: Array<{
+        start: string
+        end?: string | undefined
+        who?: Array<string> | undefined
+        rrule?: string | undefined
+        duration?: {
+          amount: number
+          unit: string
+        } | undefined
+        turns?: Array<Array<string>> | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Delete a rota that no workflow uses */
+  'DELETE /v2/rotas/{rotaId}': {
+    path: {
+      rotaId: string
+    }
+    answer: undefined
+  }
+  /** Find out who is on duty */
+  'GET /v2/rotas/{rotaId}/on-duty': {
+    path: {
+      rotaId: string
+    }
+    query?: {
+      /** Without it, now */
+      at?: string | undefined
+    }
+    answer: {
+      at: string
+      subscriberIds: Array<string>
+      from: string | null
+      to: string | null
+    }
+  }
   /** Play a scenario in memory */
   'POST /v1/simulations': {
     body: {
@@ -280,7 +652,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -503,7 +875,7 @@ export interface Operations {
       }> | undefined
       answers?: Record<string, Record<string, unknown>> | undefined
       inputs: Array<{
-        /** One of trigger, cancel, event, seen, read, unread, acted, preferences, subscriber, workflow, fault */
+        /** One of trigger, cancel, event, answer, seen, read, unread, acted, preferences, subscriber, workflow, fault */
         type: string
         /** `+2h` from the start, ISO 8601, or `2026-03-29T02:30[Europe/Berlin]` */
         at: string
@@ -514,7 +886,7 @@ export interface Operations {
             _id?: string | null | undefined
             stepId?: string | null | undefined
             name: string
-            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
+            type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
             controlValues?: Record<string, unknown> | null | undefined
             /** False leaves it out of future runs */
             active?: boolean | null | undefined
@@ -937,7 +1309,7 @@ export interface Operations {
           _id?: string | null | undefined
           stepId?: string | null | undefined
           name: string
-          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
+          type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
           controlValues?: Record<string, unknown> | null | undefined
           /** False leaves it out of future runs */
           active?: boolean | null | undefined
@@ -4827,9 +5199,9 @@ export interface Operations {
     }
   }
   /** Remove a browser */
-  'DELETE /v1/inbox/push/subscriptions/{id}': {
+  'DELETE /v1/inbox/push/subscriptions/{pushSubscriptionId}': {
     path: {
-      id: string
+      pushSubscriptionId: string
     }
     answer: undefined
   }
@@ -5509,6 +5881,12 @@ export interface Operations {
             stepId: string
             arm: string
           }> | undefined
+          /** Of a copy of a question: the step that asks */
+          of?: string | undefined
+          /** Of a copy of a question: the subscriber who is asked */
+          asked?: string | undefined
+          /** Of a copy of a question: the level of the chain, from 0 */
+          level?: number | undefined
           status: string
           /** Why it did not complete normally, such as `preference` or `missing_email` */
           reason?: string | undefined
@@ -5712,6 +6090,12 @@ export interface Operations {
           stepId: string
           arm: string
         }> | undefined
+        /** Of a copy of a question: the step that asks */
+        of?: string | undefined
+        /** Of a copy of a question: the subscriber who is asked */
+        asked?: string | undefined
+        /** Of a copy of a question: the level of the chain, from 0 */
+        level?: number | undefined
         status: string
         /** Why it did not complete normally, such as `preference` or `missing_email` */
         reason?: string | undefined
@@ -6788,7 +7172,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6881,7 +7265,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -6951,7 +7335,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -9980,7 +10364,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -10550,7 +10934,7 @@ export interface Operations {
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
-        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber'
+        type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request' | 'branch' | 'exit' | 'wait_for_event' | 'start_workflow' | 'update_subscriber' | 'ask'
         controlValues?: Record<string, unknown> | null | undefined
         /** False leaves it out of future runs */
         active?: boolean | null | undefined
@@ -14171,6 +14555,81 @@ export interface Operations {
       token: string
     }
     answer: undefined
+  }
+  /** Show the page that answers a question */
+  'GET /a/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      /** The answer that comes first */
+      answer?: string | undefined
+      lang?: string | undefined
+    }
+    answer: {
+      id: string
+      question: string
+      details: string | null
+      answers: Array<{
+        id: string
+        label: string
+      }>
+      freeText: {
+        label: string
+        required: boolean
+      } | null
+      state: 'open' | 'answered' | 'expired' | 'canceled'
+      answer: string | null
+      answeredBy: {
+        subscriberId: string | null
+        name: string | null
+        /** How they answered; `api` for the endpoint, `page` for the page */
+        channel: string
+        createdAt: string
+        /** Who pressed the button in a chat */
+        as?: {
+          provider: string
+          userId: string
+          name: string | null
+        } | undefined
+        /** The member who answered as themselves */
+        member?: {
+          id: string
+          name: string
+        } | undefined
+      } | null
+      deadline: string
+    }
+  }
+  /** Answer a question */
+  'POST /a/{token}': {
+    path: {
+      token: string
+    }
+    body: FormData
+    answer: {
+      state: 'answered'
+      answer: string
+      answeredBy: {
+        subscriberId: string | null
+        name: string | null
+        /** How they answered; `api` for the endpoint, `page` for the page */
+        channel: string
+        createdAt: string
+        /** Who pressed the button in a chat */
+        as?: {
+          provider: string
+          userId: string
+          name: string | null
+        } | undefined
+        /** The member who answered as themselves */
+        member?: {
+          id: string
+          name: string
+        } | undefined
+      } | null
+      isYours: boolean
+    }
   }
   /** Verify the address for a provider, before it sends events */
   'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {

@@ -534,6 +534,7 @@ CREATE TABLE jobs (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  asked json,
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
@@ -563,6 +564,7 @@ CREATE TABLE jobs_default (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
 CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
@@ -919,6 +921,82 @@ CREATE TABLE push_subscriptions (
 CREATE UNIQUE INDEX push_subscriptions_endpoint ON public.push_subscriptions USING btree (environment_id, endpoint_hash);
 CREATE INDEX push_subscriptions_subscriber ON public.push_subscriptions USING btree (environment_id, subscriber_row_id, used_at);
 
+CREATE TABLE question_people (
+  environment_id text COLLATE "C" NOT NULL,
+  question_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  CONSTRAINT question_people_pkey PRIMARY KEY (environment_id, subscriber_id, question_id)
+) PARTITION BY RANGE (question_id);
+
+CREATE TABLE question_people_default (
+  environment_id text COLLATE "C" NOT NULL,
+  question_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  CONSTRAINT question_people_default_pkey PRIMARY KEY (environment_id, subscriber_id, question_id)
+) PARTITION OF question_people DEFAULT;
+
+CREATE TABLE questions (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow text NOT NULL,
+  step_id text NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  question text NOT NULL,
+  details text,
+  answers jsonb NOT NULL,
+  free_text jsonb,
+  answer text,
+  text text,
+  answered_by jsonb,
+  level smallint NOT NULL,
+  round smallint NOT NULL,
+  asked jsonb NOT NULL,
+  deadline timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT questions_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'expired'::text, 'canceled'::text]))),
+  CONSTRAINT questions_pkey PRIMARY KEY (environment_id, id)
+) PARTITION BY RANGE (id);
+CREATE INDEX questions_open ON ONLY public.questions USING btree (environment_id, id) WHERE (state = 'open'::text);
+CREATE INDEX questions_run ON ONLY public.questions USING btree (environment_id, notification_id);
+CREATE INDEX questions_transaction ON ONLY public.questions USING btree (environment_id, transaction_id);
+
+CREATE TABLE questions_default (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow text NOT NULL,
+  step_id text NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  question text NOT NULL,
+  details text,
+  answers jsonb NOT NULL,
+  free_text jsonb,
+  answer text,
+  text text,
+  answered_by jsonb,
+  level smallint NOT NULL,
+  round smallint NOT NULL,
+  asked jsonb NOT NULL,
+  deadline timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT questions_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'expired'::text, 'canceled'::text]))),
+  CONSTRAINT questions_default_pkey PRIMARY KEY (environment_id, id)
+) PARTITION OF questions DEFAULT;
+CREATE INDEX questions_default_environment_id_id_idx ON public.questions_default USING btree (environment_id, id) WHERE (state = 'open'::text);
+CREATE INDEX questions_default_environment_id_notification_id_idx ON public.questions_default USING btree (environment_id, notification_id);
+CREATE INDEX questions_default_environment_id_transaction_id_idx ON public.questions_default USING btree (environment_id, transaction_id);
+
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
   category text COLLATE "C" NOT NULL,
@@ -934,6 +1012,19 @@ CREATE TABLE recovery_codes (
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, hash)
+);
+
+CREATE TABLE rotas (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  rota_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  timezone text NOT NULL,
+  shifts jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT rotas_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT rotas_environment_id_rota_id_key UNIQUE (environment_id, rota_id)
 );
 
 CREATE TABLE sandbox_faults (

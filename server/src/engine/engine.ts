@@ -29,6 +29,7 @@ import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
+import { changeChats } from './runs/chat-changes.ts'
 import { type CanceledByKey, cancelByKey, type KeyPlace } from './runs/cancel-by-key.ts'
 import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
@@ -36,6 +37,7 @@ import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
 import { HeldWork } from './runs/held-work.ts'
 import { lookAtMessages, matchEvents, type NewEvent, type PostedEvent, PostedEvents } from './runs/posted-events.ts'
+import { type Answered, type AnswerRequest, answer, cancelQuestion, type QuestionKey } from './runs/questions.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -90,7 +92,7 @@ export class Engine {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
       surroundings
     const { tracing, meter } = surroundings
-    const memory = new Memory({ db: lookups, secrets, changes })
+    const memory = new Memory({ db: lookups, secrets, changes, publicUrl: surroundings.publicUrl })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets }
@@ -164,6 +166,16 @@ export class Engine {
   /** Cancels the runs under way that have this key. */
   cancelByKey(place: KeyPlace): Promise<CanceledByKey> {
     return cancelByKey(this.#parts, place)
+  }
+
+  /** Answers a question. Resolves once that is committed. */
+  answer(request: AnswerRequest): Promise<Answered> {
+    return answer(this.#parts, request)
+  }
+
+  /** Cancels the run that asks a question. */
+  cancelQuestion(key: QuestionKey): Promise<void> {
+    return cancelQuestion(this.#parts, key)
   }
 
   /** Ends the delay or digest in which a run waits. @returns the step that waited, if any did */
@@ -245,6 +257,11 @@ export class Engine {
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
+      change_chats: (payload) =>
+        changeChats(
+          { ...this.#parts, delivery: this.#delivery },
+          payload as { environmentId: string; notificationId: string },
+        ),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {

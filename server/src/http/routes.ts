@@ -60,6 +60,9 @@ import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
+import { answerPage } from './questions/answer-page.ts'
+import { questions } from './questions/questions.ts'
+import { rotas } from './questions/rotas.ts'
 import { simulations } from './simulate/simulations.ts'
 import { dashboard } from './site/dashboard.ts'
 import { demo } from './site/demo.ts'
@@ -90,6 +93,8 @@ export const resources: Resource[] = [
   health,
   events,
   postedEvents,
+  questions,
+  rotas,
   simulations,
   triggerReport,
   contexts,
@@ -101,6 +106,7 @@ export const resources: Resource[] = [
   subscriberData,
   suppressions,
   links,
+  answerPage,
   subscriberMessages,
   subscriberNotifications,
   inboxFiles,

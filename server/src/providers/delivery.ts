@@ -19,6 +19,8 @@ import { mask, shownAddress } from './masking.ts'
 import type {
   BotLink,
   BotProvider,
+  Click,
+  ClickableProvider,
   Credentials,
   Introduction,
   Invitation,
@@ -116,7 +118,7 @@ export class Delivery {
     const tools = this.#tools(provider, integration, use, { message, ...(calls ? { calls } : {}) })
     try {
       const values = readCredentials(provider, integration.credentials)
-      const { providerMessageId, date, refusedRecipients } = await this.#unlessCutOff(
+      const { providerMessageId, date, refusedRecipients, place } = await this.#unlessCutOff(
         provider.send(message, values, tools),
       )
       const exchange = calls?.last('sent')
@@ -124,6 +126,7 @@ export class Delivery {
         providerMessageId: providerMessageId ?? message.id,
         ...(date === undefined ? {} : { date }),
         ...(refusedRecipients === undefined ? {} : { refusedRecipients }),
+        ...(place === undefined ? {} : { place }),
         ...(exchange === undefined ? {} : { exchange }),
       }
     } catch (error) {
@@ -235,6 +238,38 @@ export class Delivery {
     const { values, missing } = readingOf(provider, credentials)
     if (missing.length > 0) return undefined
     return provider.introductions.verify(request, values) ? provider.introductions.read(request) : undefined
+  }
+
+  /** What was clicked under messages; undefined if the request is not from the vendor. */
+  async clicks(
+    provider: ClickableProvider,
+    integration: Integration,
+    request: InboundRequest,
+  ): Promise<Click[] | undefined> {
+    const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
+    try {
+      const { values, missing } = readingOf(provider, integration.credentials)
+      if (missing.length > 0) return undefined
+      const tools = this.#tools(provider, integration, use, { defaultMs: checkTimeoutMs })
+      return (await provider.buttons.verify(request, values, tools)) ? provider.buttons.read(request) : undefined
+    } finally {
+      use.end()
+    }
+  }
+
+  /** Replaces the text of a message that was sent, and removes its buttons. */
+  async change(
+    provider: ClickableProvider,
+    integration: Integration,
+    { place, text, token }: { place: Record<string, string>; text: string; token: string },
+  ): Promise<void> {
+    const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
+    try {
+      const tools = this.#tools(provider, integration, use)
+      await provider.buttons.change(place, text, readCredentials(provider, integration.credentials), tools, token)
+    } finally {
+      use.end()
+    }
   }
 
   /** For requests without a stored integration: connections and tokens end with the request. */

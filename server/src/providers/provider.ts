@@ -101,6 +101,14 @@ export interface ChatMessage extends Outgoing {
   channel: 'chat'
   target: ChatTarget
   content: string
+  /** Under the content, for providers that take them. */
+  buttons?: ChatButton[]
+}
+
+export interface ChatButton {
+  label: string
+  /** Comes back with a click; up to 120 letters, digits, `_`, `-` and `.`, and up to 64 bytes where the vendor takes no more. */
+  value: string
 }
 
 export type Message = EmailMessage | SmsMessage | PushMessage | ChatMessage
@@ -112,6 +120,8 @@ export interface SendResult {
   providerMessageId: string | undefined
   /** When the provider accepted the message, if it says so. */
   date?: string | undefined
+  /** Where a message with buttons is, to change it later. */
+  place?: Record<string, string> | undefined
   /** Recipients that did not get the message, while others did. */
   refusedRecipients?: Array<{ address: string; says: string }>
 }
@@ -323,11 +333,41 @@ interface Definition<F extends Fields, M extends Message> {
     /** Empty for other messages. */
     read(request: InboundRequest): Introduction[]
   }
+  /** Buttons under messages, and the clicks that the vendor tells our webhook of bots. */
+  buttons?: {
+    /** Whether messages to this target can have them. */
+    fits(target: ChatTarget, credentials: ValuesOf<F>): boolean
+    /** Whether the vendor sent the request. */
+    verify(request: InboundRequest, credentials: ValuesOf<F>, tools: Tools): MaybePromise<boolean>
+    /** Empty for anything else that the vendor tells. */
+    read(request: InboundRequest): Click[]
+    /** Replaces the text of a message that was sent, and removes its buttons. @param token of the connection, if there is one */
+    change(
+      place: Record<string, string>,
+      text: string,
+      credentials: ValuesOf<F>,
+      tools: Tools,
+      token: string,
+    ): Promise<unknown>
+  }
+}
+
+/** Somebody pressed a button. */
+export interface Click {
+  value: string
+  user: { id: string; name: string | null }
+  /** What the vendor wants to be answered. */
+  reply?: Record<string, unknown>
 }
 
 /** A provider with a bot that subscribers can link to. */
 export type BotProvider = Provider & Required<Pick<Provider, 'introductions'>>
 export const hasBot = (provider: Provider | undefined): provider is BotProvider => provider?.introductions !== undefined
+
+/** A provider whose messages can have buttons. */
+export type ClickableProvider = Provider & Required<Pick<Provider, 'buttons'>>
+export const isClickable = (provider: Provider | undefined): provider is ClickableProvider =>
+  provider?.buttons !== undefined
 
 export interface Invitation {
   webhookUrl: string

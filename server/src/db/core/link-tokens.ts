@@ -93,6 +93,71 @@ export function readLink(
   }
 }
 
+/** Where somebody answers a question. It holds as long as the question is kept. */
+export interface AnswerLink {
+  environmentId: string
+  questionId: string
+  /** The internal id; its row may be gone. */
+  subscriberRowId: string
+}
+
+const answerSalt = 'answer link'
+const answerBytes = 3 * idBytes
+
+export function makeAnswerLink(secrets: Pick<Secrets, 'signBriefly'>, link: AnswerLink): string {
+  const ids = [link.environmentId, link.questionId, link.subscriberRowId]
+  const head = Buffer.concat(ids.map((id) => Buffer.from(id, 'hex')))
+  return Buffer.concat([head, secrets.signBriefly(head, answerSalt)]).toString('base64url')
+}
+
+/** Undefined unless we made it. */
+export function readAnswerLink(
+  secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
+  token: string,
+): AnswerLink | undefined {
+  if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.length !== answerBytes + secrets.briefBytes || bytes.toString('base64url') !== token) return undefined
+  const head = bytes.subarray(0, answerBytes)
+  if (!secrets.verifyBriefly(head, bytes.subarray(answerBytes), answerSalt)) return undefined
+  const id = (place: number) => head.toString('hex', place * idBytes, (place + 1) * idBytes)
+  return { environmentId: id(0), questionId: id(1), subscriberRowId: id(2) }
+}
+
+/** What a button of a question carries: short, because some vendors take 64 bytes. The environment is in the vendor's request. */
+const buttonSalt = 'answer button'
+const buttonBytes = 2 * idBytes
+
+const buttonHead = (questionId: string, subscriberRowId: string) =>
+  Buffer.concat([questionId, subscriberRowId].map((id) => Buffer.from(id, 'hex')))
+const signedButton = (environmentId: string, head: Buffer) => Buffer.concat([Buffer.from(environmentId, 'hex'), head])
+
+export function makeButton(
+  secrets: Pick<Secrets, 'signBriefly'>,
+  { environmentId, questionId, subscriberRowId }: AnswerLink,
+  place: number,
+): string {
+  const head = buttonHead(questionId, subscriberRowId)
+  const signature = secrets.signBriefly(signedButton(environmentId, head), buttonSalt)
+  return `${Buffer.concat([head, signature]).toString('base64url')}.${place}`
+}
+
+/** Undefined unless we made it for this environment. */
+export function readButton(
+  secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
+  environmentId: string,
+  value: string,
+): { link: AnswerLink; place: number } | undefined {
+  const [, token = '', place = ''] = /^([\w-]{1,100})\.(\d)$/.exec(value) ?? []
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.length !== buttonBytes + secrets.briefBytes || bytes.toString('base64url') !== token) return undefined
+  const head = bytes.subarray(0, buttonBytes)
+  if (!secrets.verifyBriefly(signedButton(environmentId, head), bytes.subarray(buttonBytes), buttonSalt))
+    return undefined
+  const id = (at: number) => head.toString('hex', at * idBytes, (at + 1) * idBytes)
+  return { link: { environmentId, questionId: id(0), subscriberRowId: id(1) }, place: Number(place) }
+}
+
 /** What a mail that comes back is recognized by. */
 export interface MailReference {
   environmentId: string

@@ -7,7 +7,7 @@ import { monthOf, partitionedMonths, preparePartitions } from './partitions.ts'
 
 const server = useServer()
 const filled = ['events', 'notifications', 'jobs', 'messages'] as const
-const tables = [...filled, 'posted_events'] as const
+const tables = [...filled, 'posted_events', 'questions', 'question_people'] as const
 const may = new Date('2026-05-20T12:00:00Z')
 
 const prepare = (now = may) => preparePartitions(server.database.pool, now)

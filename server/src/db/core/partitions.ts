@@ -12,6 +12,8 @@ const keys = {
   jobs: 'notification_id',
   messages: 'id',
   posted_events: 'id',
+  questions: 'id',
+  question_people: 'question_id',
 } as const
 
 export type PartitionedTable = keyof typeof keys

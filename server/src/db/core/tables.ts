@@ -493,6 +493,74 @@ export interface PostedEventTable {
   created_at: Date
 }
 
+export interface QuestionTable {
+  environment_id: string
+  id: string
+  notification_id: string
+  position: number
+  transaction_id: string
+  workflow_id: string
+  workflow: string
+  step_id: string
+  subscriber_row_id: string
+  state: QuestionState
+  question: string
+  details: string | null
+  answers: JsonText<OfferedAnswer[]>
+  free_text: JsonText<{ label: string; required: boolean } | null>
+  answer: string | null
+  text: string | null
+  answered_by: JsonText<AnsweredBy | null>
+  level: number
+  round: number
+  asked: JsonText<AskedEntry[]>
+  deadline: Date
+  created_at: Date
+  updated_at: Date
+}
+
+export type QuestionState = 'open' | 'answered' | 'expired' | 'canceled'
+
+export interface OfferedAnswer {
+  id: string
+  label: string
+}
+
+export interface AnsweredBy {
+  /** Null where a member answered for nobody who was asked. */
+  subscriberId: string | null
+  name: string | null
+  /** `api` for the endpoint. */
+  channel: string
+  createdAt: string
+  /** Who pressed a button in a chat. */
+  as?: { provider: string; userId: string; name: string | null }
+  /** The member who answered as themselves. */
+  member?: { id: string; name: string }
+}
+
+/** Each time somebody was asked. */
+export interface AskedEntry {
+  subscriberId: string
+  level: number
+  round: number
+  at: string
+  remindedAt: string[]
+}
+
+export interface QuestionPersonTable {
+  environment_id: string
+  question_id: string
+  subscriber_id: string
+}
+
+export interface RotaTable extends Row {
+  rota_id: string
+  name: string
+  timezone: string
+  shifts: JsonText<Array<Record<string, unknown>>>
+}
+
 export interface PostedEventIdTable {
   environment_id: string
   given_id: string
@@ -591,6 +659,18 @@ export interface JobTable extends Row {
   attempts: number
   delivery: JsonText<Record<string, unknown> | null>
   due_at: Date | null
+  /** Of a copy of a question. */
+  asked: Generated<CopyOf | null>
+}
+
+/** Which question a copy is of (the position of its step), and whom it asks. */
+export interface CopyOf {
+  of: number
+  subscriberId: string
+  level: number
+  round: number
+  /** The number of the reminder; 0 for the first copy. */
+  reminder: number
 }
 
 /** A line, or the number of a usual one: see step-log.ts. */
@@ -1173,6 +1253,9 @@ export interface Tables {
   posted_events: PostedEventTable
   posted_event_ids: PostedEventIdTable
   event_waits: EventWaitTable
+  questions: QuestionTable
+  question_people: QuestionPersonTable
+  rotas: RotaTable
   walks: WalkTable
   passed_over: PassedOverTable
   notifications: NotificationTable

@@ -66,6 +66,10 @@ export const runRows = {
   run_timers: (person) => sql`t.subject_id IN (${ofTheirRuns(person)})`,
   inbound_mails: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   event_waits: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
+  // Those of their runs, and those that they were asked or have answered.
+  questions: (person) => sql`(t.notification_id IN (${ofTheirRuns(person)}) OR t.id IN (
+    SELECT p.question_id FROM question_people p
+    WHERE p.environment_id = ${person.environmentId} AND p.subscriber_id = ${person.subscriberId}))`,
   jobs: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   notifications: byRow,
 } as const satisfies Record<string, Rows>

@@ -29,6 +29,11 @@ export const eventTypes = [
   'preference.updated',
   'suppression.created',
   'suppression.removed',
+  'question.asked',
+  'question.escalated',
+  'question.answered',
+  'question.expired',
+  'question.canceled',
   'run.goal-met',
   'sms.received',
   'publish.requested',
@@ -113,7 +118,7 @@ export async function tell(tx: Tx, environmentId: string, events: NewEvent[], no
 }
 
 /** For events of several environments, with prepared statements. */
-export async function tellAll(transaction: Transaction, events: Told[], now: Date): Promise<void> {
+export async function tellAll(transaction: Pick<Transaction, 'run'>, events: Told[], now: Date): Promise<void> {
   if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), realOf(now)])
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Changes } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { makeAnswerLink } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { ConsentChoices, Guards } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
@@ -28,6 +29,8 @@ interface Surroundings {
   db: Db
   secrets: Secrets
   changes: Changes
+  /** For links in messages. */
+  publicUrl: string
 }
 
 /** Environments in the cache; beyond this, the least recently used is dropped. */
@@ -88,7 +91,8 @@ export class Memory {
   }
 
   async #load(environmentId: string): Promise<RememberedEnvironment | undefined> {
-    const { db, secrets } = this.#surroundings
+    const { db, secrets, publicUrl } = this.#surroundings
+    const linkBase = publicUrl.replace(/\/+$/, '')
     // Read the revision first: what is read after it may be newer than the revision says, never older.
     const { rows } = await sql<{
       revision: string
@@ -127,6 +131,8 @@ export class Memory {
       guards: guardsOf(row.guards),
       integrations,
       webhooks,
+      answerLink: (questionId, subscriberRowId) =>
+        `${linkBase}/a/${makeAnswerLink(secrets, { environmentId, questionId, subscriberRowId })}`,
       ...(row.clock_seed === null ? {} : { clock: { seed: row.clock_seed } }),
     }
     return new RememberedEnvironment(db, row.revision, facts, { hasBranding: !row.remove_branding })

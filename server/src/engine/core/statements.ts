@@ -130,6 +130,8 @@ const jobColumns = `environment_id text, notification_id text, position smallint
   type text, status text, reason text, error text, provider_id text, details jsonb, output json, digest json,
   merged_into text, schedule_extensions smallint, attempts smallint, delivery json, due_at timestamptz,
   created_at timestamptz, updated_at timestamptz`
+/** Of steps that come later: also whom a copy of a question asks. */
+const addedJobColumns = `${jobColumns}, asked json`
 const messageColumns = `environment_id text, id text, notification_id text, event_id text, transaction_id text, job_id text,
   workflow_id text, workflow text, step_row_id text, step_id text, subscriber_row_id text, subscriber_id text,
   channel text, provider_id text, integration_id text, identifier text, subject text, content text, avatar text,
@@ -262,18 +264,18 @@ export const updateRuns = statement(
    ${tellOf('m', 'id')}`,
 )
 
-/** Adds steps to stored runs, which have entered an arm of a branch. The caller has locked the runs. */
+/** Adds steps to stored runs, which have entered an arm of a branch, and copies of questions. The caller has locked the runs. */
 export const addJobs = statement(
   'add_jobs',
   `WITH r AS MATERIALIZED (
-     SELECT * FROM json_to_recordset($1::json) AS r (${jobColumns})
+     SELECT * FROM json_to_recordset($1::json) AS r (${addedJobColumns})
    ), n AS (
      UPDATE notifications n SET channels = n.channels || ARRAY(
        SELECT DISTINCT r.type FROM r
        WHERE r.environment_id = n.environment_id AND r.notification_id = n.id AND r.type <> ALL (n.channels))
      WHERE (n.environment_id, n.id) IN (SELECT environment_id, notification_id FROM r)
    )
-   INSERT INTO jobs (${namesIn(jobColumns)}) SELECT ${namesIn(jobColumns)} FROM r`,
+   INSERT INTO jobs (${namesIn(addedJobColumns)}) SELECT ${namesIn(addedJobColumns)} FROM r`,
 )
 
 /**
@@ -788,7 +790,7 @@ export const findHeldWork = statement(
   `SELECT e.clock_now, t.subject_id, t.position, t.kind, n.subscriber_row_id,
      t.kind = 'step' AND EXISTS (
        SELECT FROM jobs j WHERE j.environment_id = e.id AND j.notification_id = t.subject_id AND j.status IN ('pending', 'delayed')
-         AND (j.status = 'pending' AND j.type IN ('delay', 'digest', 'wait_for_event')
+         AND (j.status = 'pending' AND j.type IN ('delay', 'digest', 'wait_for_event', 'ask') OR j.type = 'ask'
            OR j.type IN ('email', 'sms', 'chat', 'push', 'custom') AND 'hold' IN (e.guards ->> 'quietHours', (
              SELECT w.journey ->> 'quietHours' FROM workflows w
              WHERE w.environment_id = e.id AND w.id = n.workflow_id)))) AS waits_again,

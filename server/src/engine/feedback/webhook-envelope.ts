@@ -137,6 +137,16 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     updatedAt: time(row.updated_at),
   }),
 
+  question: (row) => ({
+    ...{ id: row.id, state: row.state, answer: row.answer ?? null, answeredBy: row.answered_by ?? null },
+    ...{ level: row.level, round: row.round, deadline: time(row.deadline), createdAt: time(row.created_at) },
+    ...{ transactionId: row.transaction_id, notificationId: row.notification_id },
+    ...{ workflowId: row.workflow, stepId: row.step_id },
+    asked: ((row.asked ?? []) as Members[]).map(({ subscriberId, level, at, remindedAt }) => ({
+      ...{ subscriberId, level, askedAt: at, remindedAt },
+    })),
+  }),
+
   webhook: (row) => ({
     endpointId: row.endpoint_id,
     url: row.url,

@@ -17,6 +17,7 @@ import {
   suppressionRows,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
+import { type Shift, without } from '../core/rota.ts'
 import { deleteAll, deleteEvents, isSpent } from './rows.ts'
 
 /** Rows per transaction: few enough that no lock is held for long. */
@@ -213,6 +214,8 @@ const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
       return { counts, ...(count === batch ? { next: '' } : {}) }
     },
   })),
+  { name: 'questions', work: eraseFromQuestions },
+  { name: 'rotas', work: eraseFromRotas },
   { name: 'passed_over', work: eraseFromPassedOver },
   { name: 'idempotency_keys', work: eraseAnswers },
   { name: 'audit_log', work: eraseFromAudit },
@@ -278,11 +281,99 @@ async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'
     .forUpdate()
     .execute()
   await of('event_waits', sql`t.notification_id`)
+  await cancelQuestionsIn(tx, environmentId, ids)
   await of('jobs', sql`t.notification_id`)
   await of('inbound_mails', sql`t.notification_id`)
   await of('notifications', sql`t.id`)
   const eventIds = [...new Set(found.map(({ event_id }) => event_id))]
   return { counts: added(counts, await eraseEvents(tx, environmentId, eventIds)), next: '' }
+}
+
+/** Questions of erased runs, with who was asked; others' copies of them say that it is over. */
+async function cancelQuestionsIn(tx: Tx, environmentId: string, runs: string[]): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM questions t
+    WHERE t.environment_id = ${environmentId} AND t.notification_id = ANY (${runs}::text[])`.execute(tx)
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0) return
+  await sql`
+    UPDATE messages m SET data = jsonb_set(m.data, '{question,state}', '"canceled"'),
+      cta = jsonb_set(m.cta::jsonb, '{action}', '{"status": "done", "buttons": [], "result": {}}')::json
+    WHERE m.environment_id = ${environmentId} AND m.notification_id = ANY (${runs}::text[]) AND m.channel = 'in_app'
+      AND m.data -> 'question' ->> 'state' = 'open'`.execute(tx)
+  await deleteAll(tx, 'question_people', environmentId, sql`t.question_id = ANY (${ids}::text[])`)
+  await deleteAll(tx, 'questions', environmentId, sql`t.id = ANY (${ids}::text[])`)
+}
+
+/** From others' questions the person goes: as one who was asked, and as one who answered. */
+async function eraseFromQuestions({ tx, person }: Round): Promise<Done> {
+  const { environmentId, subscriberId } = person
+  const { rows } = await sql<{ id: string; notification_id: string }>`
+    SELECT q.id, q.notification_id FROM question_people p
+    JOIN questions q ON q.environment_id = p.environment_id AND q.id = p.question_id
+    WHERE p.environment_id = ${environmentId} AND p.subscriber_id = ${subscriberId}
+    ORDER BY q.id LIMIT ${batch}`.execute(tx)
+  const ids = rows.map(({ id }) => id)
+  const runs = [...new Set(rows.map(({ notification_id }) => notification_id))].sort()
+  if (ids.length === 0) return { counts: {} }
+  // The runs first, as everybody locks them.
+  await sql`
+    SELECT FROM notifications n WHERE n.environment_id = ${environmentId} AND n.id = ANY (${runs}::text[])
+    ORDER BY n.id FOR UPDATE`.execute(tx)
+  const nobody = JSON.stringify({ subscriberId: erased, name: erased })
+  await sql`
+    UPDATE questions q SET asked = coalesce((
+        SELECT jsonb_agg(entry) FROM jsonb_array_elements(q.asked) entry
+        WHERE entry ->> 'subscriberId' <> ${subscriberId}), '[]'),
+      text = CASE WHEN q.answered_by ->> 'subscriberId' = ${subscriberId} THEN NULL ELSE q.text END,
+      answered_by = CASE WHEN q.answered_by ->> 'subscriberId' = ${subscriberId}
+        THEN (q.answered_by - 'as') || ${nobody}::jsonb ELSE q.answered_by END
+    WHERE q.environment_id = ${environmentId} AND q.id = ANY (${ids}::text[])`.execute(tx)
+  await sql`
+    UPDATE jobs j SET
+      output = CASE WHEN j.output #>> '{answeredBy,subscriberId}' = ${subscriberId}
+        THEN jsonb_set(jsonb_set(j.output::jsonb, '{text}', 'null'), '{answeredBy}',
+          ((j.output::jsonb -> 'answeredBy') - 'as') || ${nobody}::jsonb)::json ELSE j.output END,
+      delivery = jsonb_set(j.delivery::jsonb, '{asked}', coalesce((
+        SELECT jsonb_agg(entry) FROM jsonb_array_elements(j.delivery::jsonb -> 'asked') entry
+        WHERE entry ->> 'subscriberId' <> ${subscriberId}), '[]'))::json
+    WHERE j.environment_id = ${environmentId} AND j.notification_id = ANY (${runs}::text[]) AND j.type = 'ask'
+      AND j.delivery IS NOT NULL`.execute(tx)
+  await sql`
+    UPDATE messages m SET
+      data = jsonb_set(m.data, '{question,answeredBy}', ((m.data #> '{question,answeredBy}') - 'as') || ${nobody}::jsonb)
+    WHERE m.environment_id = ${environmentId} AND m.notification_id = ANY (${runs}::text[]) AND m.channel = 'in_app'
+      AND m.data #>> '{question,answeredBy,subscriberId}' = ${subscriberId}`.execute(tx)
+  const copies = await deleteAll(
+    tx,
+    'jobs',
+    environmentId,
+    sql`t.notification_id = ANY (${runs}::text[]) AND t.asked ->> 'subscriberId' = ${subscriberId}`,
+  )
+  await deleteAll(
+    tx,
+    'question_people',
+    environmentId,
+    sql`t.question_id = ANY (${ids}::text[]) AND t.subscriber_id = ${subscriberId}`,
+  )
+  return { counts: { questions: ids.length, jobs: copies }, ...(ids.length === batch ? { next: '' } : {}) }
+}
+
+/** They leave rotas; a turn that has nobody left stays, so that the others keep theirs. */
+async function eraseFromRotas({ tx, person }: Round): Promise<Done> {
+  const { environmentId, subscriberId } = person
+  const { rows } = await sql<{ id: string; shifts: Shift[] }>`
+    SELECT t.id, t.shifts FROM rotas t
+    WHERE t.environment_id = ${environmentId} AND strpos(t.shifts::text, ${JSON.stringify(subscriberId)}) > 0
+    ORDER BY t.id FOR UPDATE`.execute(tx)
+  for (const { id, shifts } of rows)
+    await tx
+      .updateTable('rotas')
+      .set({ shifts: JSON.stringify(shifts.map((shift) => without(shift, subscriberId))) })
+      .where('environment_id', '=', environmentId)
+      .where('id', '=', id)
+      .execute()
+  return { counts: { rotas: rows.length } }
 }
 
 /** Those of these triggers that have no run and will start none. */

@@ -69,7 +69,9 @@ test('a month is dropped when its last moment expires, activity and messages eac
   expect(lines).toMatchObject([
     {
       msg: 'dropped expired data',
-      partitions: ['notifications_2026_01', 'jobs_2026_01', 'events_2026_01', 'posted_events_2026_01'],
+      partitions: ['notifications', 'jobs', 'events', 'posted_events', 'question_people', 'questions'].map(
+        (table) => `${table}_2026_01`,
+      ),
     },
   ])
 

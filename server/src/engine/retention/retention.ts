@@ -28,7 +28,7 @@ interface Surroundings {
 }
 
 /** In the order in which they are dropped, so that nothing points to missing rows. */
-const activity = ['notifications', 'jobs', 'events', 'posted_events'] as const
+const activity = ['notifications', 'jobs', 'events', 'posted_events', 'question_people', 'questions'] as const
 
 /** @returns whether one round was not enough */
 export async function dropExpired(surroundings: Surroundings, stopping: AbortSignal): Promise<boolean> {
@@ -131,6 +131,10 @@ const activityWaits: Wait[] = [
   {
     reason: 'not all runs were told of a posted event',
     query: 'SELECT FROM posted_events WHERE id >= $1 AND id < $2 AND reached IS NOT NULL',
+  },
+  {
+    reason: 'a question is open',
+    query: `SELECT FROM questions WHERE id >= $1 AND id < $2 AND state = 'open'`,
   },
   {
     reason: 'a trigger has not started all its runs',

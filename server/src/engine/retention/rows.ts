@@ -6,7 +6,7 @@ import type { Tx } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
 
-/** Triggers, runs and their steps, posted events; messages sent by email, SMS, chat and push; inbox messages. */
+/** Triggers, runs and their steps, posted events, questions; messages sent by email, SMS, chat and push; inbox messages. */
 export type RowsOf = 'activity' | 'messages' | 'inbox'
 
 /** Rows per transaction: few enough that no lock is held for long. */
@@ -32,7 +32,7 @@ type Portion = (range: Range) => Promise<string[]>
 
 const portions: Record<RowsOf, Portion[]> = {
   // Runs first: a trigger can go once none of its runs is left.
-  activity: [dropRuns, dropEvents, dropPosted],
+  activity: [dropRuns, dropEvents, dropPosted, dropQuestions],
   messages: [(range) => dropMessages(range, sql`t.channel <> 'in_app'`)],
   inbox: [(range) => dropMessages(range, sql`t.channel = 'in_app'`)],
 }
@@ -105,6 +105,19 @@ async function dropPosted(range: Range): Promise<string[]> {
     ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(range.tx)
   const ids = rows.map(({ id }) => id)
   await deleteAll(range.tx, 'posted_events', range.environmentId, sql`t.id = ANY (${ids}::text[])`)
+  return ids
+}
+
+/** Closed questions, with who was asked. */
+async function dropQuestions(range: Range): Promise<string[]> {
+  const { tx, environmentId } = range
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM questions t
+    WHERE ${inRange(range, sql`t.id`)} AND t.state <> 'open'
+    ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(tx)
+  const ids = rows.map(({ id }) => id)
+  await deleteAll(tx, 'question_people', environmentId, sql`t.question_id = ANY (${ids}::text[])`)
+  await deleteAll(tx, 'questions', environmentId, sql`t.id = ANY (${ids}::text[])`)
   return ids
 }
 

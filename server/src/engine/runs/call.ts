@@ -44,7 +44,17 @@ export async function makeCall(
   { tools, bridge }: CallHands,
 ): Promise<CallResult> {
   if (run.workflow.origin === 'external') return callCode(of, job, tools, bridge)
+  if (job.asked && !run.people.has(job.asked.subscriberId)) return { outcome: personGone }
   return gateOf(job)?.isPending ? callFilters(of, run, job, tools) : callStep(of, job, tools)
+}
+
+/** Whoever was to be asked was deleted meanwhile. */
+const personGone: StepOutcome = {
+  kind: 'fail',
+  reason: 'subscriber_gone',
+  error: 'The subscriber who was to be asked no longer exists',
+  stops: false,
+  details: [detail('person_gone')],
 }
 
 /** The run after its call. */

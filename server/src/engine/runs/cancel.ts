@@ -8,6 +8,7 @@ import { timeIn } from '../core/held-clocks.ts'
 import { cancelWaits, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
 import { handOver } from './hand-over.ts'
 import { PassedOver } from './passed-over.ts'
+import { cancelQuestions } from './question-rows.ts'
 import type { JobState, RunState } from './run.ts'
 import { type EngineParts, startHeld, startRuns } from './start-runs.ts'
 import { storePassedOver } from './store.ts'
@@ -203,6 +204,13 @@ async function cancelFound(
     ...{ position, status, reason, details },
   }))
   await transaction.run(saveCanceled, [environmentId, JSON.stringify(rows), now])
+  const asking = canceled.filter(({ job, was }) => job.type === 'ask' && was === 'delayed')
+  if (asking.length > 0)
+    await cancelQuestions(
+      transaction,
+      asking.map(({ run }) => ({ environmentId, id: run.id })),
+      now,
+    )
   const digests = canceled.filter(isCanceledDigest).map(({ run, job, dueAt }) => ({
     ...{ runId: run.id, group: job.group },
     dueAt: dueAt ?? now,

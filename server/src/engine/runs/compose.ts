@@ -5,6 +5,7 @@ import type { ChannelChoices, EventTable, RunTopic } from '../../db/core/tables.
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import type { AskedPerson } from '../../steps/contract/question.ts'
 import type { EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
 import { stepsIn } from '../../steps/contract/tree.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
@@ -76,6 +77,8 @@ export async function newRun(
     definition,
     preferences: preferencesFor(recipient.preferences, definition.id, contextKeys),
     topics,
+    people: new Map(),
+    translatorFor: (locale) => environment.translator('workflow', definition, locale),
     status: 'processing',
     digestedInto: null,
     goals: null,
@@ -85,6 +88,13 @@ export async function newRun(
     effects: noEffects(),
   }
 }
+
+/** Somebody whom a run asks, with what their copies obey. */
+export const personOf = async (run: RunState, { preferences, ...subscriber }: RecipientRow): Promise<AskedPerson> => ({
+  subscriber,
+  preferences: preferencesFor(preferences, run.workflow.id, run.contextKeys),
+  translator: await run.translatorFor(subscriber.locale),
+})
 
 const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
 
@@ -132,7 +142,7 @@ export const factsFrom = (event: EventRow, { actor, tenant, contextData }: Refer
 export const resultsOf = (jobs: JobState[]) =>
   Object.fromEntries(
     jobs
-      .filter(({ status }) => status !== 'pending' && status !== 'merged')
+      .filter(({ status, asked }) => status !== 'pending' && status !== 'merged' && !asked)
       .map((job) => [job.step.stepId, resultOf(job)]),
   )
 

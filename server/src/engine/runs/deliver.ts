@@ -363,7 +363,7 @@ export class Deliveries {
       return [{ run, progress: afterCall(run, job, result, now) }]
     })
     await settle(transaction, threads, this.#parts, now)
-    const continued = threads.map(({ run }) => run)
+    const continued = [...new Set(threads.map(({ run }) => run))]
     if (watch) transaction.afterCommit(() => watch(continued, now))
     await storeRuns(transaction, continued, {
       ...{ now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter, goesOn },
@@ -381,7 +381,7 @@ const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} $
 
 /** The run after this call, if that ends it or leaves only a retry to wait for. */
 function plainEndOf({ run, job, rowVersion, result }: Ended, now: Date): PlainEnd | undefined {
-  if ('outputs' in result || 'judgement' in result) return undefined
+  if ('outputs' in result || 'judgement' in result || job.asked) return undefined
   if (result.outcome.kind !== 'retry' && !run.jobs.every((each) => each === job || isEnded(each))) return undefined
   const copy = { ...job, details: [...job.details] }
   const ending: RunState = {

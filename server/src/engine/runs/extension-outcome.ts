@@ -1,4 +1,5 @@
 // What records tell of a step of an extension kind, and of a step in an arm.
+import type { CopyOf } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { isExtension } from '../../steps/contract/kind.ts'
 import { placeOf, type StepPath } from '../../steps/contract/tree.ts'
@@ -32,3 +33,7 @@ export function armsTo(steps: readonly WorkflowStep[], stepRowId: string): { pat
   const { path = [] } = placeOf(steps, stepRowId) ?? {}
   return path.length > 0 ? { path } : {}
 }
+
+/** Of a copy of a question: which step asks, and whom. */
+export const copyOf = (job: { asked?: CopyOf | null; step_id?: string; step?: { stepId: string } }) =>
+  job.asked ? { of: job.step_id ?? job.step?.stepId ?? '', asked: job.asked.subscriberId, level: job.asked.level } : {}

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
 import { is, say, statesOf, waitAnHour } from '../../../test/journeys.ts'
 import { contentsOf, makeWorkflow, pass, runOf, type Step, trigger } from '../../../test/runs.ts'
@@ -209,24 +211,160 @@ test('a digest hands on what it collected, as with a cancel', async () => {
   expect(await contentsOf(api, 'ada')).toHaveLength(1)
 })
 
-test('of a goal, a cancel and the end of a wait exactly one happens', async () => {
-  for (let round = 0; round < 5; round += 1) {
-    const api = await apiWith([bought], [say('hello'), waitAnHour(), say('remind')])
-    const transactionId = await start(api)
-    server.clock.advance({ hours: 1 })
-    await api.post('/v2/events', { name: 'cart.paid', key: 'c1' })
-    const [canceled] = await Promise.all([
-      api.delete(`/v1/events/trigger/${transactionId}`),
-      ...[server.drain(), server.drain(), server.drain()],
+/** Until so many connections wait for a lock. */
+const untilBlocked = (count: number) =>
+  vi.waitFor(async () => {
+    const { rows } = await server.database.pool.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    )
+    expect(rows.length).toBeGreaterThanOrEqual(count)
+  }, 10_000)
+
+const eventsIn = async (api: Api) => {
+  const { rows } = await server.database.pool.query('SELECT id FROM posted_events WHERE environment_id = $1', [
+    api.environmentId,
+  ])
+  return rows.map(({ id }) => [api.environmentId, id])
+}
+
+type Racer = 'goal' | 'cancel' | 'wake'
+const pairs: Array<[Racer, Racer]> = [
+  ...([
+    ['goal', 'cancel'],
+    ['cancel', 'goal'],
+  ] as Array<[Racer, Racer]>),
+  ...([
+    ['goal', 'wake'],
+    ['wake', 'goal'],
+  ] as Array<[Racer, Racer]>),
+]
+
+test.each(pairs)('%s before %s: one of them happens', async (...order) => {
+  const api = await apiWith([bought], [say('hello'), waitAnHour(), say('remind')])
+  const transactionId = await start(api)
+  const { _id } = await runOf(api, transactionId)
+  const other = await server.startAnother()
+  server.clock.advance({ hours: 1 })
+  await api.post('/v2/events', { name: 'cart.paid', key: 'c1', id: 'it' })
+  const events = await eventsIn(api)
+  const race: Record<Racer, () => Promise<unknown>> = {
+    goal: async () => other.engine.tasks().match_events?.({ events }, {} as never),
+    cancel: () => api.delete(`/v1/events/trigger/${transactionId}`),
+    wake: () => other.engine.wake(),
+  }
+  const client = await server.database.pool.connect()
+  await client.query('BEGIN')
+  await client.query('SELECT FROM notifications WHERE id = $1 FOR UPDATE', [_id])
+  const first = race[order[0]]()
+  await untilBlocked(1)
+  const second = race[order[1]]()
+  // One that finds the timer taken does not wait.
+  await Promise.race([untilBlocked(2), second])
+  await client.query('COMMIT')
+  client.release()
+  const [answer] = (await Promise.all([first, second])) as Array<{ text?: string } | undefined>
+  await server.drain()
+  const found = await runOf(api, transactionId)
+  if (order[0] === 'cancel') {
+    expect(answer?.text).toBe('true')
+    expect(statesOf(found).at(-1)).toBe('remind canceled canceled_by_user')
+    expect(found.goal).toBeUndefined()
+  } else {
+    // Whoever wakes looks for what has happened.
+    expect(statesOf(found).at(-1)).toBe('remind canceled goal_met')
+    expect(found.goal).toMatchObject({ name: 'Bought' })
+  }
+  expect((await api.get('/v2/events/it')).body).toMatchObject({
+    status: 'done',
+    matched: order[0] === 'cancel' ? 0 : 1,
+  })
+  expect(await left(api)).toEqual({ waits: 0, timers: 0 })
+  await other.stop()
+})
+
+test('an event that is posted while the run begins meets the goal', async () => {
+  const api = await apiWith(
+    [bought],
+    [{ type: 'throttle', stepId: 'limit', controlValues: { amount: 1, unit: 'minutes' } }, ...steps],
+  )
+  const other = await server.startAnother()
+  const client = await server.database.pool.connect()
+  await client.query('BEGIN')
+  // The goal has looked for events, and cannot be stored.
+  await client.query('LOCK TABLE event_waits IN EXCLUSIVE MODE')
+  const transactionId = await trigger(api, 'cart', 'ada', { payload: { cartId: 'c1' } })
+  const work: Array<Promise<unknown>> = [server.drain()]
+  await untilBlocked(1)
+  expect((await api.post('/v2/events', { name: 'cart.paid', key: 'c1', id: 'it' })).status).toBe(201)
+  const events = await eventsIn(api)
+  work.push(Promise.resolve(other.engine.tasks().match_events?.({ events }, {} as never)))
+  await untilBlocked(2)
+  await client.query('COMMIT')
+  client.release()
+  await Promise.all(work)
+  await server.drain()
+  expect((await runOf(api, transactionId)).goal).toMatchObject({ event: { id: 'it' } })
+  await other.stop()
+})
+
+test('a process that dies at any statement loses no goal, and starts nothing twice', async () => {
+  const other = await server.startAnother()
+  const cut = new AsyncLocalStorage<{ left: number }>()
+  const send = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => unknown
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function query(
+    this: pg.Client,
+    ...given: unknown[]
+  ) {
+    const line = cut.getStore()
+    if (line && given[0] !== 'ROLLBACK') {
+      line.left -= 1
+      if (line.left < 0) throw new Error('the line is cut')
+    }
+    return send.apply(this, given) as never
+  } as never)
+  const cutOff = (left: number, work: () => Promise<unknown>) =>
+    cut.run({ left }, () =>
+      work().then(
+        () => false,
+        () => true,
+      ),
+    )
+  try {
+    const api = await apiWith([bought])
+    const startOther = { workflowId: 'other', to: ['{{payload.cartId}}'] }
+    await makeWorkflow(api, 'other', [say('note')])
+    await makeWorkflow(api, 'starts', [
+      ...[waitAnHour(), { type: 'start_workflow', stepId: 'start', controlValues: startOther }],
     ])
-    await server.drain()
-    const found = await runOf(api, transactionId)
-    expect(found.status).toBe('completed')
-    const state = statesOf(found).slice(1).join(', ')
-    if (canceled.body === true) expect(state).toContain('canceled_by_user')
-    else expect(found.goal).toBeDefined()
-    expect(state).not.toContain('remind completed')
-    expect(await left(api)).toEqual({ waits: 0, timers: 0 })
+    let isCut = true
+    let count = 0
+    for (; isCut; count += 1) {
+      const to = `goal-${count}`
+      const transactionId = await start(api, { payload: { cartId: to } }, to)
+      await api.post('/v2/events', { name: 'cart.paid', key: to, id: to })
+      const { rows } = await server.database.pool.query('SELECT id FROM posted_events WHERE given_id = $1', [to])
+      const events = [[api.environmentId, rows[0].id]]
+      isCut = await cutOff(count, async () => other.engine.tasks().match_events?.({ events }, {} as never))
+      await server.drain()
+      expect((await runOf(api, transactionId)).goal, to).toMatchObject({ event: { id: to } })
+      expect((await api.get(`/v2/events/${to}`)).body, to).toMatchObject({ status: 'done', matched: 1 })
+    }
+    expect(count).toBeGreaterThan(10)
+    isCut = true
+    for (count = 0; isCut; count += 1) {
+      const to = `start-${count}`
+      const transactionId = await trigger(api, 'starts', `by-${to}`, { payload: { cartId: to } })
+      await server.drain()
+      server.clock.advance({ hours: 1 })
+      isCut = await cutOff(count, () => other.engine.wake())
+      await server.drain()
+      expect(statesOf(await runOf(api, transactionId)), to).toEqual(['wait completed', 'start completed'])
+      expect(await contentsOf(api, to), to).toEqual(['note'])
+    }
+    expect(count).toBeGreaterThan(6)
+  } finally {
+    spy.mockRestore()
+    await other.stop()
   }
 })
 

@@ -5,9 +5,11 @@ import { wholeLog } from '../../db/core/step-log.ts'
 import type { ChannelChoices, JobTable, NotificationTable } from '../../db/core/tables.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import type { AskedPerson } from '../../steps/contract/question.ts'
 import type { EventFacts } from '../../steps/contract/step-run.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
+import { copyStep } from '../../steps/kinds/ask-copies.ts'
 import type { Memory, RememberedEnvironment } from '../core/memory.ts'
 import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from '../core/statements.ts'
 import { endOrphan, type Outline } from './canceling.ts'
@@ -17,12 +19,14 @@ import {
   factsFrom,
   isoDates,
   type PreparedEvent,
+  personOf,
   preferencesFor,
   type RecipientRow,
   resultsOf,
   type StoredPreference,
 } from './compose.ts'
-import { type JobState, noEffects, type RunState } from './run.ts'
+import { cancelQuestions } from './question-rows.ts'
+import { isEnded, type JobState, noEffects, type RunState } from './run.ts'
 
 /** The key of a run or an event. */
 export interface RunKey {
@@ -74,7 +78,36 @@ export async function runsOf(
     runs.push(await existingRun(row, { environment, definition, event: references.factsOf(datedEvent(row.event)) }))
   }
   if (orphans.length > 0) await endAll(transaction, orphans, now)
+  await meetPeople(transaction, runs)
   return runs
+}
+
+/** Those who are asked in copies that have not ended. */
+async function meetPeople(transaction: Pick<Transaction, 'run'>, runs: RunState[]): Promise<void> {
+  const asked = runs.flatMap((run) =>
+    run.jobs.flatMap((job) => (job.asked && !isEnded(job) ? [{ run, subscriberId: job.asked.subscriberId }] : [])),
+  )
+  if (asked.length === 0) return
+  for (const { run, person } of await findPeople(transaction, asked))
+    run.people.set(person.subscriber.subscriber_id, person)
+}
+
+/** Subscribers as they are asked by runs, each for the run that asks. */
+export async function findPeople(
+  transaction: Pick<Transaction, 'run'>,
+  asked: Array<{ run: RunState; subscriberId: string }>,
+): Promise<Array<{ run: RunState; person: AskedPerson }>> {
+  const rows = await transaction.run<RecipientRow>(findRecipients, [
+    asked.map(({ run }) => run.environment.id),
+    asked.map(({ subscriberId }) => subscriberId),
+  ])
+  const byKey = new Map(rows.map((row) => [`${row.environment_id} ${row.subscriber_id}`, row]))
+  return Promise.all(
+    asked.flatMap(({ run, subscriberId }) => {
+      const row = byKey.get(`${run.environment.id} ${subscriberId}`)
+      return row ? [personOf(run, row).then((person) => ({ run, person }))] : []
+    }),
+  )
 }
 
 async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], now: Date): Promise<void> {
@@ -99,6 +132,13 @@ async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], 
       .map(({ position, ...job }) => ({ environment_id, notification_id: id, position, ...job, run: outline.status }))
   })
   await transaction.run(endOrphans, [JSON.stringify(ended), now])
+  const asking = rows.filter(({ jobs }) => jobs?.some(({ type, status }) => type === 'ask' && status === 'delayed'))
+  if (asking.length > 0)
+    await cancelQuestions(
+      transaction,
+      asking.map(({ environment_id, id }) => ({ environmentId: environment_id, id })),
+      now,
+    )
 }
 
 async function existingRun(
@@ -133,7 +173,9 @@ async function existingRun(
     return {
       id: job.id,
       position: job.position,
-      step: steps.get(job.step_row_id) ?? fallback,
+      step: job.asked
+        ? copyStep(steps.get(job.step_row_id) ?? fallback, job.type)
+        : (steps.get(job.step_row_id) ?? fallback),
       type: job.type,
       status: job.status as JobState['status'],
       reason: job.reason as JobState['reason'],
@@ -144,6 +186,7 @@ async function existingRun(
       output: isoDates(row.seen?.[job.id]) ?? job.output,
       digest: job.digest,
       mergedInto: job.merged_into,
+      asked: job.asked,
       scheduleExtensions: job.schedule_extensions,
       attempts: job.attempts,
       delivery: job.delivery,
@@ -169,6 +212,8 @@ async function existingRun(
     definition,
     preferences: preferencesFor(row.preferences, row.workflow_id, row.context_keys),
     topics: row.topics,
+    people: new Map(),
+    translatorFor: (locale) => environment.translator('workflow', definition, locale),
     status: row.status as RunState['status'],
     digestedInto: row.digested_into,
     goals: row.goals,

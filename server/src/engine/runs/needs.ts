@@ -2,7 +2,7 @@
 // every run has stopped.
 import type { Logger } from 'pino'
 import { firstIdAt } from '../../db/core/ids.ts'
-import type { Transaction } from '../../db/core/transaction.ts'
+import { rowsGiven, statement, type Transaction } from '../../db/core/transaction.ts'
 import { askPlace, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
@@ -10,6 +10,8 @@ import type {
   DigestEvent,
   DigestPlace,
   FindEvents,
+  FindOnDuty,
+  FindTopicMembers,
   FindSchedule,
   HandDigestOn,
   HeardEvent,
@@ -20,6 +22,7 @@ import type {
   TakePlace,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
+import { onDuty, type RotaRules } from '../core/rota.ts'
 import {
   findMerged,
   findMessageFacts,
@@ -36,6 +39,7 @@ import {
 import { preferencesFor, type StoredPreference } from './compose.ts'
 import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
 import { handOver } from './hand-over.ts'
+import { findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault, type RunState, StepFault } from './run.ts'
 import { type StartingParts, startWorkflows } from './start-workflows.ts'
@@ -74,13 +78,26 @@ export async function settle(
   now: Date,
 ): Promise<void> {
   let waiting: Waiting[] = []
-  const step = (thread: Thread, answer?: Answer) => {
+  const lines = new Map<RunState, Thread[]>()
+  const step = (thread: Thread, answer?: Answer): void => {
     const need = proceed(thread, answer, { now, log: parts.log })
-    if (need) waiting.push({ ...thread, need })
+    if (need) {
+      waiting.push({ ...thread, need })
+      return
+    }
+    const next = lines.get(thread.run)?.shift()
+    if (next) step(next)
+    else lines.delete(thread.run)
   }
   for (const [index, thread] of threads.entries()) {
     if (index % stretch === stretch - 1) await new Promise(setImmediate)
-    step(thread)
+    // Of one run one after the other: each sees what the last one did.
+    const line = lines.get(thread.run)
+    if (line) line.push(thread)
+    else {
+      lines.set(thread.run, [])
+      step(thread)
+    }
   }
   while (waiting.length > 0) {
     const asked = waiting
@@ -125,6 +142,9 @@ async function answerAll(
   await findOwnSchedules(transaction, asked, answers)
   await findEvents(transaction, of<FindEvents>('find events'), answers)
   await findMessages(transaction, asked, now, answers)
+  await meetAsked(transaction, asked, answers)
+  await findAskedMembers(transaction, of<FindTopicMembers>('find topic members'), answers)
+  await findDuties(transaction, of<FindOnDuty>('find on duty'), answers)
   await actOutside(transaction, asked, parts, now, answers)
   return needs.map((need) => answers.get(need) as Answer)
 }
@@ -209,6 +229,69 @@ async function findMessages(
   for (const { need, run } of all) {
     const known = rows.filter((row) => row.notification_id === run.id).map(factsOf)
     answers.set(need, { messages: [...known, ...newMessagesOf(run, need.stepIds, known, now)] })
+  }
+}
+
+/** Those who are to be asked. */
+async function meetAsked(transaction: Transaction, waiting: Waiting[], answers: Map<Need, Answer>): Promise<void> {
+  const asked = waiting.flatMap(({ need, run }) =>
+    need.need === 'find people' ? need.subscriberIds.map((subscriberId) => ({ run, subscriberId })) : [],
+  )
+  if (asked.length === 0) return
+  const found = await findPeople(transaction, asked)
+  for (const { need, run } of waiting)
+    if (need.need === 'find people')
+      answers.set(need, { people: found.filter((each) => each.run === run).map(({ person }) => person) })
+}
+
+/** The members of topics, in the order in which they subscribed. */
+const findTopicMembers = statement(
+  'find_topic_members',
+  `SELECT r.place, o.id IS NOT NULL AS is_there, ARRAY(
+     SELECT s.subscriber_id FROM topic_subscriptions t
+     JOIN subscribers s ON s.environment_id = t.environment_id AND s.id = t.subscriber_row_id
+     WHERE t.environment_id = o.environment_id AND t.topic_id = o.id
+       AND t.context_keys = ARRAY(SELECT json_array_elements_text(r.context_keys))
+     GROUP BY s.subscriber_id ORDER BY min(t.id) LIMIT r.most) AS subscriber_ids
+   FROM json_to_recordset($1::json) AS r (place int, environment_id text, topic_key text, context_keys json, most int)
+   LEFT JOIN topics o ON o.environment_id = r.environment_id AND o.key = r.topic_key`,
+)
+
+async function findAskedMembers(
+  transaction: Transaction,
+  needs: FindTopicMembers[],
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  if (needs.length === 0) return
+  const rows = await transaction.run<{ place: number; is_there: boolean; subscriber_ids: string[] }>(findTopicMembers, [
+    JSON.stringify(
+      needs.map(({ environmentId, topicKey, contextKeys, most }, place) => ({
+        ...{ place, environment_id: environmentId, topic_key: topicKey, context_keys: contextKeys, most },
+      })),
+    ),
+  ])
+  for (const { place, is_there, subscriber_ids } of rows) {
+    const need = needs[place]
+    if (need) answers.set(need, { subscriberIds: is_there ? subscriber_ids : undefined })
+  }
+}
+
+const findRotas = statement(
+  'find_rotas',
+  `SELECT environment_id, rota_id, timezone, shifts FROM rotas
+   WHERE (environment_id, rota_id) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
+)
+
+/** Who is on duty now. */
+async function findDuties(transaction: Transaction, needs: FindOnDuty[], answers: Map<Need, Answer>): Promise<void> {
+  if (needs.length === 0) return
+  const rows = await transaction.run<RotaRules & { environment_id: string; rota_id: string }>(findRotas, [
+    needs.map(({ environmentId }) => environmentId),
+    needs.map(({ rotaId }) => rotaId),
+  ])
+  for (const need of needs) {
+    const rota = rows.find((row) => row.environment_id === need.environmentId && row.rota_id === need.rotaId)
+    answers.set(need, { subscriberIds: rota && onDuty(rota, need.at).subscriberIds })
   }
 }
 

@@ -52,6 +52,7 @@ async function redrive(
     for (const job of run.jobs) {
       if (!wanted.has(job.id) || !undelivered.has(job.reason) || !kindOf(job).channel) continue
       if (job.status !== 'failed' && job.status !== 'completed') continue
+      if (job.asked && !isOpen(run, job)) continue
       job.status = 'queued'
       job.reason = null
       job.error = null
@@ -67,6 +68,10 @@ async function redrive(
   await storeRuns(transaction, runs, { now, priority: priorities.many })
   return redriven
 }
+
+/** Whether the question that a copy asks is still open. */
+const isOpen = ({ jobs }: RunState, { asked }: JobState): boolean =>
+  jobs.some(({ position, status }) => position === asked?.of && status === 'delayed')
 
 /** The step itself may have been the fault: it runs as it now stands in the workflow, if it still exists. */
 async function mendedVersion(memory: Memory, run: RunState, { step }: JobState): Promise<number | undefined> {

@@ -1,10 +1,11 @@
 // A run is a state machine: it advances through its steps until one has to wait or to call the outside, or none is left.
 // Nothing here does I/O. What a step needs from the database it yields as a `Need`, so that many runs can share one statement.
 
-import type { Goal, RunGoals, RunTopic, StoredDetail } from '../../db/core/tables.ts'
+import type { CopyOf, Goal, RunGoals, RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
+import type { Translator } from '../../render/translations.ts'
 import { type PlaceAnswer, placeFor } from '../../steps/contract/caps.ts'
 import { type ControlValues, type Heard, isExtension, type StepKind, type StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
@@ -24,10 +25,13 @@ import {
   type StepOutcome,
   type Wait,
 } from '../../steps/contract/outcome.ts'
+import type { AskChannel, AskedPerson, Asking, CopyState, GivenAnswer } from '../../steps/contract/question.ts'
 import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
 import { isCommercial } from '../../steps/delivery/consent-links.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
+import { keptIn } from '../../steps/kinds/ask.ts'
+import { copyContent, copyStep } from '../../steps/kinds/ask-copies.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { isCritical, type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
@@ -57,6 +61,8 @@ export interface JobState extends JobFacts {
   storedDetails: number
   output: Record<string, unknown> | null
   mergedInto: string | null
+  /** Set for a copy of a question. */
+  asked: CopyOf | null
   dueAt: Date | null
   isChanged: boolean
   /** Not stored yet. */
@@ -74,6 +80,10 @@ export interface RunState extends RunFacts {
   jobs: JobState[]
   createdAt: Date
   isNew: boolean
+  /** Who is asked in copies of its questions, by subscriber id, as far as they are needed. */
+  people: Map<string, AskedPerson>
+  /** For its texts in another language. */
+  translatorFor(locale: string | null): Promise<Translator>
   /** Traces of the triggers that a digest collected. */
   digestedTraces?: string[]
   /** What has to be written beside the run itself. */
@@ -92,6 +102,8 @@ export interface Effects {
   unlistens: number[]
   /** Posted events that have ended a wait, or the run. */
   heard: string[]
+  /** What has become of questions. */
+  asking: Array<Asking & { job: JobState }>
   /** Whether a goal has been met just now. */
   isGoalMet: boolean
 }
@@ -104,6 +116,7 @@ export const noEffects = (): Effects => ({
   listens: [],
   unlistens: [],
   heard: [],
+  asking: [],
   isGoalMet: false,
 })
 
@@ -123,7 +136,7 @@ export function* advance(run: RunState, now: Date): Progress<void> {
     }
     if (goals.length > 0 && (yield* meetCondition(run, job, goals, now))) return
     noteBegin(run, job, now)
-    if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
+    if (!(yield* applied(run, job, yield* guarded(() => begin(run, job, now), job), now))) return
   }
   end(run)
 }
@@ -187,7 +200,7 @@ function leaveByGoal(run: RunState, job: JobState, now: Date): boolean {
 function cancelByGoal(run: RunState, job: JobState, now: Date): void {
   note(job, detail('goal_met', { goal: run.goals?.met?.name }), now)
   Object.assign(job, { status: 'canceled', reason: 'goal_met', dueAt: null })
-  run.results[job.step.stepId] = resultOf(job)
+  if (!job.asked) run.results[job.step.stepId] = resultOf(job)
 }
 
 /** The call of a step is over that was under way when a goal was met. It is not made again. */
@@ -264,8 +277,8 @@ function* beginHeld(run: RunState, job: JobState, now: Date, how: Beginning = {}
 }
 
 function* endWait(run: RunState, job: JobState, now: Date, isEarly: boolean): Progress<void> {
-  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job), now))
-    yield* advance(run, now)
+  const outcome = yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now), isEarly) ?? done, job)
+  yield* conclude(run, job, outcome, now)
 }
 
 /** Something has happened that the step may wait for: an event, or something to messages of earlier steps or the schedule. */
@@ -304,7 +317,7 @@ export function* wakeUp(run: RunState, job: JobState, now: Date): Progress<void>
 /** The step's call is over. */
 export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
   if (run.goals?.met) return recordLast(run, job, outcome, now)
-  if (apply(run, job, outcome, now)) yield* advance(run, now)
+  yield* conclude(run, job, outcome, now)
 }
 
 /**
@@ -321,7 +334,7 @@ export function* goOnPast(
   if (outcome) openGate(job, judgement, now)
   if (run.goals?.met) return recordLast(run, job, outcome, now)
   const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
-  if (apply(run, job, next, now)) yield* advance(run, now)
+  yield* conclude(run, job, next, now)
 }
 
 /** The user's code has decided what the step does; the rest is as if the workflow said so. */
@@ -335,6 +348,133 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
   )
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
+
+/** The question has an answer. */
+export function* answerQuestion(run: RunState, job: JobState, given: GivenAnswer, now: Date): Progress<void> {
+  const kind = kindOf(job)
+  if (job.status !== 'delayed' || !kind.answer) return
+  yield* conclude(run, job, kind.answer(stepRunOf(run, job, now), given), now)
+}
+
+/** The run goes on with the outcome of a step, if that lets it. */
+function* conclude(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  if (job.asked) yield* concludeCopy(run, job, outcome, now)
+  else if (yield* applied(run, job, outcome, now)) yield* advance(run, now)
+}
+
+/** Applies the outcome, and begins the copies of a question. @returns whether the run goes on now */
+function* applied(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<boolean> {
+  for (let next: StepOutcome | undefined = outcome; next; next = yield* look(run, job, now)) {
+    if (apply(run, job, next, now)) return true
+    if (job.status !== 'delayed' || !kindOf(job).look) return false
+    for (const copy of copyJobs(run, job).filter(({ status }) => status === 'pending')) {
+      noteBegin(viewOf(run, copy), copy, now)
+      apply(run, copy, yield* guarded(() => begin(run, copy, now), copy), now)
+    }
+  }
+  return false
+}
+
+/** What the step does about the copies of its question as they are now. */
+function* look(run: RunState, job: JobState, now: Date): Progress<StepOutcome | undefined> {
+  const kind = kindOf(job)
+  try {
+    return kind.look && (yield* kind.look(stepRunOf(run, job, now)))
+  } catch (error) {
+    if (error instanceof RenderError) return contentFailed(error, true)
+    throw new StepFault(job, error)
+  }
+}
+
+/** A copy has an outcome: its question may go on to the next level, or end. Other steps are not concerned. */
+function* concludeCopy(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  apply(run, job, outcome, now)
+  const of = run.jobs.find(({ position }) => position === job.asked?.of)
+  if (of?.status === 'delayed') {
+    const next = yield* look(run, of, now)
+    if (next && (yield* applied(run, of, next, now))) yield* advance(run, now)
+    return
+  }
+  if (of) closeCopies(run, of, now)
+  end(run)
+}
+
+/** The copies of a question, in their order. */
+const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
+  run.jobs.filter(({ asked }) => asked?.of === position)
+
+/** Their positions are beyond those of all steps. */
+const firstCopy = 1_000
+
+/** Notes what is asked, and makes the copies. */
+function ask(run: RunState, job: JobState, asking: Asking, now: Date): void {
+  run.effects.asking.push({ ...asking, job })
+  let position = Math.max(firstCopy - 1, ...run.jobs.map((each) => each.position))
+  const jobs = asking.copies.map(({ person, channel, level, round, reminder }) => {
+    const { subscriber_id: subscriberId } = person.subscriber
+    run.people.set(subscriberId, person)
+    position += 1
+    const made = newJob(copyStep(job.step, channel), position, { now, newId: run.newId })
+    return { ...made, asked: { of: job.position, subscriberId, level, round, reminder } }
+  })
+  run.jobs.splice(run.jobs.indexOf(job) + copyJobs(run, job).length + 1, 0, ...jobs)
+}
+
+/** Copies of a closed question that are not on their way are not sent any more. */
+function closeCopies(run: RunState, job: JobState, now: Date): void {
+  for (const copy of copyJobs(run, job)) {
+    if (copy.status !== 'queued') continue
+    note(copy, detail('question_over'), now)
+    Object.assign(copy, { status: 'canceled', reason: 'question_closed', dueAt: null })
+    run.effects.unlistens.push(copy.position)
+    run.effects.calls = run.effects.calls.filter((position) => position !== copy.position)
+  }
+}
+
+const copyStates: Partial<Record<JobStatus, CopyState['state']>> = {
+  completed: 'sent',
+  failed: 'failed',
+  canceled: 'held',
+  skipped: 'held',
+}
+
+const copiesOf = (run: RunState, job: JobState): CopyState[] =>
+  copyJobs(run, job).flatMap(({ asked, type, status }) =>
+    asked ? [{ ...asked, channel: type, state: copyStates[status] ?? 'underway' }] : [],
+  )
+
+/** The run as a copy sees it: for the person who is asked. */
+export function viewOf(run: RunState, { asked }: JobState): RunState {
+  const person = asked && run.people.get(asked.subscriberId)
+  if (!person) return run
+  // What a trigger says about addresses and files is about its own recipient.
+  const { phone: _phone, attachments: _attachments, ...payload } = run.event.payload
+  return { ...run, ...person, topics: null, event: { ...run.event, payload, overrides: {} } }
+}
+
+function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
+  const { asked } = job
+  const of = run.jobs.find(({ position }) => position === asked?.of)
+  const person = asked && run.people.get(asked.subscriberId)
+  const view = viewOf(run, job)
+  if (!of || !person) return { now, run: view, step: job.step, values: {}, job }
+  const { questionId } = keptIn({ job: of })
+  const { values, question } = copyContent(stepRunOf(run, of, now), person, questionId, job.type as AskChannel)
+  // The step does not know about places in caps: it sees only its own delivery state.
+  const own = gateOf(job) ? { ...job, delivery: withGate(job.delivery, undefined) } : job
+  return { now, run: { ...view, question }, step: job.step, values, job: own }
+}
+
+/** What clients read of the question in an in-app copy. */
+function questionIn(run: RunState, { asked, type }: JobState): { data?: Record<string, unknown> } {
+  const of = asked && run.jobs.find(({ position }) => position === asked.of)
+  if (!of || type !== 'in_app') return {}
+  return { data: { question: { id: keptIn({ job: of }).questionId, state: 'open', answer: null, answeredBy: null } } }
+}
+
+/** Whose message it is. */
+export const recipientIn = (run: RunState, { asked }: JobState): RunState['subscriber'] =>
+  (asked && run.people.get(asked.subscriberId)?.subscriber) ?? run.subscriber
 
 const done: StepOutcome = { kind: 'done', details: [] }
 
@@ -371,8 +511,11 @@ function* begin(
 ): Progress<StepOutcome> {
   const kind = kindOf(job)
   const of = stepRunOf(run, job, now)
-  const closed = ignoresSchedule ? undefined : outsideSchedule(run, kind, now)
-  const heldBack = (closed && (yield* untilOpening(run, closed, now))) ?? filtered(run, kind) ?? snoozed(run, kind, now)
+  const view = viewOf(run, job)
+  const closed = ignoresSchedule ? undefined : outsideSchedule(view, kind, now)
+  // Copies of a question are never held: it would be over before they go out.
+  const shut = closed && (job.asked ? closed : yield* untilOpening(run, closed, now))
+  const heldBack = shut ?? filtered(view, kind) ?? snoozed(view, kind, now)
   if (heldBack) return heldBack
   // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
@@ -416,7 +559,7 @@ function* withinCaps(
   job: JobState,
   goOn: () => StepOutcome | Progress<StepOutcome>,
 ): Progress<StepOutcome> {
-  const need = placeNeededBy(run, job)
+  const need = placeNeededBy(viewOf(run, job), job)
   if (need) {
     const place = (yield need) as PlaceAnswer
     if (!place.isTaken) return capped(place)
@@ -586,8 +729,8 @@ const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery 
 /** @returns whether the run goes on now */
 function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
   for (const line of outcome.details) note(job, line, now)
-  const isListening = job.status === 'delayed' && (kindOf(job).hear !== undefined || isHeld(job))
-  if (isListening && outcome.kind !== 'wait') run.effects.unlistens.push(job.position)
+  const isOver = job.status === 'delayed' && outcome.kind !== 'wait'
+  if (isOver && (endsByOthers(kindOf(job)) || isHeld(job))) run.effects.unlistens.push(job.position)
   job.isChanged = true
   job.dueAt = null
   if (outcome.kind === 'call') {
@@ -598,7 +741,8 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
-  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message })
+  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
+  if (outcome.asking) ask(run, job, outcome.asking, now)
   switch (outcome.kind) {
     case 'done':
       job.status = 'completed'
@@ -615,7 +759,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       job.status = 'failed'
       job.reason = outcome.reason
       job.error = outcome.error
-      if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)
+      if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)
       break
     case 'stop':
       job.digest = outcome.digest ?? job.digest
@@ -649,12 +793,19 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       wait(run, job, outcome.at)
       return false
   }
+  if (job.asked) return false
+  if (outcome.asking) closeCopies(run, job, now)
   run.results[job.step.stepId] = resultOf(job)
   return true
 }
 
+/** Its wait can end before its time. */
+const endsByOthers = ({ hear: hears, answer: takesAnswers }: StepKind) => Boolean(hears ?? takesAnswers)
+
 function wait(run: RunState, job: JobState, dueAt: Date): void {
   job.dueAt = dueAt
+  // A step has one timer.
+  run.effects.timers = run.effects.timers.filter(({ position }) => position !== job.position)
   run.effects.timers.push({ position: job.position, dueAt })
 }
 
@@ -700,6 +851,7 @@ export const newJob = (
   output: null,
   digest: null,
   mergedInto: null,
+  asked: null,
   scheduleExtensions: 0,
   attempts: 0,
   delivery: null,
@@ -750,6 +902,7 @@ export const failedUnexpectedly = (stops: boolean): StepOutcome => ({
 /** Fails the step of a fault, and ends the run. */
 export function endByFault(run: RunState, { job }: StepFault, now: Date): void {
   apply(run, job, failedUnexpectedly(true), now)
+  if (kindOf(job).look) closeCopies(run, job, now)
   end(run)
 }
 
@@ -797,6 +950,8 @@ export function resultOf(job: JobState): Record<string, unknown> {
 
 export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
   const { step } = job
+  if (job.asked) return copyRunOf(run, job, now)
+  if (kindOf(job).look) return { now, run, step, values: normalValues(step), job, copies: copiesOf(run, job) }
   const gate = gateOf(job)
   if (!gate) return { now, run, step, values: normalValues(step), job }
   // The step does not know about filters: it sees only its own delivery state.

@@ -28,7 +28,8 @@ import {
 } from '../core/statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
 import type { PassedOver } from './passed-over.ts'
-import type { JobState, RunState } from './run.ts'
+import { storeQuestions } from './question-rows.ts'
+import { type JobState, type RunState, recipientIn } from './run.ts'
 import { traceSteps } from './traces.ts'
 
 /** Calls that one queue job makes in parallel. */
@@ -72,9 +73,10 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       now,
       ...columnsOfNew(added),
     ])
-  const entered = changed.flatMap((run) => addedJobs(run, now))
+  const entered = [...changed.flatMap((run) => addedJobs(run, now)), ...added.flatMap((run) => addedCopies(run, now))]
   if (entered.length > 0) await transaction.run(addJobs, [storableJson(entered)])
-  if (changed.length > 0)
+  const copied = added.flatMap((run) => messageRows(run, now).filter((_, index) => isOfCopy(run, index)))
+  if (changed.length > 0 || copied.length > 0)
     await transaction.run(updateRuns, [
       storableJson(
         changed.map(({ environment, id, status, digestedInto, goals }) =>
@@ -82,10 +84,11 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
         ),
       ),
       storableJson(changed.flatMap((run) => changedJobs(run, now))),
-      storableJson(changed.flatMap((run) => messageRows(run, now))),
+      storableJson([...changed.flatMap((run) => messageRows(run, now)), ...copied]),
       storableJson(changed.flatMap((run) => timerRows(run, now))),
     ])
   await storeWaits(transaction, runs)
+  await storeQuestions(transaction, runs, now)
   await writeHeld?.()
   if (calls.queued.length > 0) {
     await transaction.run(queueCalls, [
@@ -127,7 +130,10 @@ export function noteStored({ tracing, meter }: Pick<Writing, 'tracing' | 'meter'
 export const columnsOfNew = (runs: RunState[]): Array<string | null> =>
   inColumns([
     { columns: columnsOfRuns.notifications, rows: runs.map(newNotification) },
-    { columns: columnsOfRuns.jobs, rows: runs.flatMap((run) => run.jobs.map((job) => newJob(run, job))) },
+    {
+      columns: columnsOfRuns.jobs,
+      rows: runs.flatMap((run) => run.jobs.filter(({ asked }) => !asked).map((job) => newJob(run, job))),
+    },
     { columns: columnsOfRuns.messages, rows: runs.flatMap(addedMessages) },
   ])
 
@@ -137,6 +143,7 @@ export const isWhole = ({ effects, environment }: RunState): boolean =>
   effects.timers.length === 0 &&
   effects.wakes.length === 0 &&
   effects.heard.length === 0 &&
+  effects.asking.length === 0 &&
   effects.listens.length === 0 &&
   environment.webhooks.size === 0
 
@@ -208,7 +215,7 @@ export async function storeEnds(
 
 /** The webhook events for a run's messages, as far as endpoints subscribe to them. */
 function eventsOf(run: RunState, now: Date) {
-  const { environment, effects, subscriber } = run
+  const { environment, effects } = run
   if (environment.webhooks.size === 0 || effects.messages.length === 0) return []
   return messageRows(run, now).flatMap((row, index) => {
     const types = typesOf(row, effects.messages[index]?.job.status === 'queued')
@@ -218,7 +225,7 @@ function eventsOf(run: RunState, now: Date) {
         environmentId: environment.id,
         type,
         object: { ...keptOfMessage(row), ...(run.event.trace === null ? {} : { trace: run.event.trace }) },
-        subscriberId: subscriber.subscriber_id,
+        subscriberId: row.subscriber_id,
       }))
   })
 }
@@ -283,6 +290,13 @@ const waitRows = (run: RunState) =>
 const addedJobs = (run: RunState, now: Date) =>
   run.jobs.filter(({ isNew }) => isNew).map((job) => jobRow(run, job, job.details, now))
 
+/** Copies of questions that a new run has begun with. */
+const addedCopies = (run: RunState, now: Date) =>
+  run.jobs.filter(({ asked }) => asked).map((job) => jobRow(run, job, job.details, now))
+
+/** Its messages belong to whoever is asked, not to the subscriber of the run. */
+const isOfCopy = (run: RunState, index: number): boolean => Boolean(run.effects.messages[index]?.job.asked)
+
 /** Rows of new runs, without null members. */
 const newNotification = (run: RunState) => ({
   environment_id: run.environment.id,
@@ -333,7 +347,9 @@ const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
 })
 
 const addedMessages = (run: RunState) =>
-  run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
+  run.effects.messages
+    .filter((_, index) => !isOfCopy(run, index))
+    .map((message) => Object.assign(originOf(run, message.job), message))
 
 /** The same without null members, which JSON would have to name. */
 const newMessages = (run: RunState) =>
@@ -363,6 +379,7 @@ const jobRow = (run: RunState, job: JobState, details: JobState['details'], now:
   attempts: job.attempts,
   delivery: job.delivery,
   due_at: job.dueAt,
+  asked: job.asked,
   created_at: job.createdAt,
   updated_at: now,
 })
@@ -378,8 +395,8 @@ const messageRows = (run: RunState, now: Date) =>
     workflow: run.workflow.identifier,
     step_row_id: job.step._id,
     step_id: job.step.stepId,
-    subscriber_row_id: run.subscriber.id,
-    subscriber_id: run.subscriber.subscriber_id,
+    subscriber_row_id: recipientIn(run, job).id,
+    subscriber_id: recipientIn(run, job).subscriber_id,
     tags: run.workflow.tags,
     severity: run.severity,
     context_keys: run.contextKeys,

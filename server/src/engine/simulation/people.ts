@@ -272,6 +272,14 @@ export class People {
     return this.#rows(via.keys()).map((recipient) => ({ recipient, via: via.get(recipient.id) ?? [] }))
   }
 
+  /** In the order in which they subscribed; undefined if there is no such topic. */
+  topicMembers(key: string, contextKeys: string[]): string[] | undefined {
+    const own = this.#topics.get(key)?.members.filter(({ context_keys }) => sameKeys(context_keys, contextKeys))
+    return (
+      own && [...new Set(own.flatMap(({ subscriber_row_id }) => this.byRow(subscriber_row_id)?.subscriber_id ?? []))]
+    )
+  }
+
   missingTopics({ recipients }: EventRow): string[] {
     return [...new Set(topicKeysOf(recipients ?? []))].filter((key) => !this.#topics.has(key))
   }

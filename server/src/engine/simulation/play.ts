@@ -17,9 +17,13 @@ import type {
   StartWorkflow,
   UpdateSubscriber,
 } from '../../steps/contract/need.ts'
+import { nameOf } from '../../steps/contract/question.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
+import { keptIn } from '../../steps/kinds/ask.ts'
+import { hasButtons, questionTexts } from '../../steps/kinds/ask-copies.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
+import { onDuty } from '../core/rota.ts'
 import { type Attachment, splitAttachments } from '../runs/attachments.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from '../runs/call.ts'
 import { cancelWaits, endOrphan, isCanceledDigest } from '../runs/canceling.ts'
@@ -29,20 +33,25 @@ import {
   isoDates,
   newRun,
   type PreparedEvent,
+  personOf,
   preferencesFor,
   resultsOf,
 } from '../runs/compose.ts'
 import { idleStatus, judgePayload, judgeStart, keyFrom } from '../runs/judge.ts'
 import { directOf, isWide, reach } from '../runs/members.ts'
 import { PassedOver } from '../runs/passed-over.ts'
+import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
 import {
   advance,
+  answerQuestion,
   endByFault,
   hearAll,
+  isEnded,
   type JobState,
   newJob,
   noEffects,
   type RunState,
+  recipientIn,
   StepFault,
   stepRunOf,
   wakeUp,
@@ -128,6 +137,8 @@ export class Play {
       integrations,
       signing: { keysFor: () => [''] },
       webhooks: new Set(),
+      // A link in a simulated message opens nothing.
+      answerLink: () => `${brand.publicUrl.replace(/\/+$/, '')}/a/preview`,
     }
     this.#environment = {
       facts,
@@ -266,6 +277,8 @@ export class Play {
         return
       case 'event':
         return this.#post(input)
+      case 'answer':
+        return this.#answerAll(input)
       case 'seen':
       case 'read':
       case 'unread':
@@ -487,13 +500,15 @@ export class Play {
     const now = this.#now
     const found = this.#inbox(
       ({ run, job }) =>
-        run.subscriber.subscriber_id === subscriberId &&
+        recipientIn(run, job).subscriber_id === subscriberId &&
         (transactionId === undefined || run.transactionId === transactionId) &&
         (stepId === undefined || job.step.stepId === stepId),
     )
-    for (const { marks, row } of found) {
+    for (const { run, job, marks, row } of found) {
       marks.changedAt = now
-      if (type === 'acted') {
+      if (type === 'acted' && isOpenCopy(row)) await this.#press(run, job, action ?? 'primary')
+      if (type === 'acted' && job.asked && marks.read) continue
+      if (type === 'acted' && !job.asked) {
         const cta = (row.cta ?? {}) as { action?: Members }
         row.cta = { ...cta, action: { ...cta.action, status: 'done', result: { type: action ?? 'primary' } } }
         // Who presses a button has read the message.
@@ -546,7 +561,71 @@ export class Play {
       message.job.output = isoDates({ seen, read, ...dates }) ?? null
     }
     run.results = resultsOf(run.jobs)
+    for (const { asked } of run.jobs.filter((job) => job.asked && !isEnded(job))) {
+      const id = asked?.subscriberId ?? ''
+      const person = this.#people.find(id)
+      if (person) run.people.set(id, await personOf(run, person))
+      else run.people.delete(id)
+    }
     return true
+  }
+
+  // ---- Questions
+
+  /** Of the questions that this person was asked, those that take the answer. */
+  async #answerAll(input: Extract<Input, { type: 'answer' }>): Promise<void> {
+    const { subscriberId, transactionId, stepId } = input
+    for (const { run } of [...this.record.runs.values()]) {
+      if (transactionId !== undefined && run.transactionId !== transactionId) continue
+      for (const job of run.jobs.filter((each) => stepId === undefined || each.step.stepId === stepId))
+        if (isAsked(job, subscriberId)) await this.#give(run, job, input, 'api')
+    }
+  }
+
+  async #press(run: RunState, { asked }: JobState, action: 'primary' | 'secondary'): Promise<void> {
+    const job = run.jobs.find(({ position }) => position === asked?.of)
+    if (!job || !asked) return
+    const { answers, freeText } = questionTexts(stepRunOf(run, job, this.#now), run.translator)
+    const answer = answers[action === 'primary' ? 0 : 1]?.id
+    if (answer === undefined || !hasButtons({ answers, freeText })) return
+    await this.#give(run, job, { subscriberId: asked.subscriberId, answer, text: undefined }, 'in_app')
+  }
+
+  /** An answer that would be refused changes nothing. */
+  async #give(
+    run: RunState,
+    job: JobState,
+    { subscriberId, answer, text }: { subscriberId: string; answer: string; text: string | undefined },
+    channel: string,
+  ): Promise<void> {
+    const now = this.#now
+    if (job.status !== 'delayed' || now.toISOString() >= keptIn({ job }).deadline || !(await this.#refresh(run))) return
+    const { answers, freeText } = questionTexts(stepRunOf(run, job, now), run.translator)
+    const label = answers.find(({ id }) => id === answer)?.label
+    const said = text?.trim() || null
+    if (label === undefined || (freeText?.required === true && said === null)) return
+    const person = this.#people.find(subscriberId)
+    const by = { subscriberId, name: person ? nameOf(person) : null, channel, createdAt: now.toISOString() }
+    await this.#go(run, answerQuestion(run, job, { answer, label, text: said, by }, now))
+  }
+
+  /** In-app copies say that the question is closed, or come back as new ones. */
+  #tellCopies(run: RunState, { question, reminds }: RunState['effects']['asking'][number]): void {
+    for (const message of this.record.messagesOf(run)) {
+      const { row, marks, job } = message
+      if (row.channel !== 'in_app' || !isOpenCopy(row)) continue
+      const { subscriber_id: subscriberId, locale } = recipientIn(run, job)
+      if (question.state !== 'open') Object.assign(row, closedCopy(row, question, locale))
+      else if (reminds.includes(job.asked?.subscriberId ?? subscriberId))
+        Object.assign(marks, {
+          seen: false,
+          read: false,
+          archived: false,
+          firstSeenAt: null,
+          lastSeenAt: null,
+          lastReadAt: null,
+        })
+    }
   }
 
   /** Advances the run, and stores it. Its calls are made in their turn. */
@@ -584,6 +663,16 @@ export class Play {
         if (heir) this.#store(heir)
         return { isHandedOn: true }
       }
+      case 'find people': {
+        const rows = need.subscriberIds.flatMap((id) => this.#people.find(id) ?? [])
+        return { people: await Promise.all(rows.map((row) => personOf(run, row))) }
+      }
+      case 'find topic members':
+        return { subscriberIds: this.#people.topicMembers(need.topicKey, need.contextKeys)?.slice(0, need.most) }
+      case 'find on duty': {
+        const rota = this.#snapshot.rotas.find(({ rota_id }) => rota_id === need.rotaId)
+        return { subscriberIds: rota && onDuty(rota, need.at).subscriberIds }
+      }
       default:
         return this.windows.answer(run, need)
     }
@@ -601,7 +690,7 @@ export class Play {
 
   /** @returns the positions of steps that call */
   #store(run: RunState): number[] {
-    const { messages, timers, wakes, calls, listens, unlistens } = run.effects
+    const { messages, timers, wakes, calls, listens, unlistens, asking } = run.effects
     const heard = this.#listening.get(run) ?? new Map<number, Awaited[]>()
     for (const position of unlistens) heard.delete(position)
     for (const { position, entries } of listens) heard.set(position, entries)
@@ -612,6 +701,7 @@ export class Play {
       const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)
       this.record.store(run, job, row, this.#now, kept)
     }
+    for (const each of asking) this.#tellCopies(run, each)
     this.record.observe(run, this.#now)
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
     for (const { runId, position } of wakes) {
@@ -693,6 +783,12 @@ function leftOf(entry: SuppressionRow, { identifier, consent_category: category 
       return [entry]
   }
 }
+
+/** Whether it asks this person. */
+const isAsked = (job: JobState, subscriberId: string): boolean =>
+  job.type === 'ask' &&
+  job.status === 'delayed' &&
+  keptIn({ job }).asked.some((entry) => entry.subscriberId === subscriberId)
 
 const isStillDue = ({ run, position, dueAt }: Extract<Due, { run: RunState }>): boolean => {
   const job = run.jobs.find((each) => each.position === position)

@@ -5,10 +5,10 @@ import { detail } from '../../steps/contract/outcome.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import { branded } from '../../steps/delivery/integration-choice.ts'
 import type { keptOf } from '../../steps/delivery/sandbox.ts'
-import { armsTo, outcomeOf } from '../runs/extension-outcome.ts'
+import { armsTo, copyOf, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
-import { isEnded, isHeld, type JobState, type RunState } from '../runs/run.ts'
+import { isEnded, isHeld, type JobState, type RunState, recipientIn } from '../runs/run.ts'
 import { limits, SimulationRefused } from './scenario.ts'
 
 type Members = Record<string, unknown>
@@ -28,7 +28,7 @@ export interface Attempt {
 interface Wait {
   from: Date
   until: Date
-  why: 'delay' | 'digest' | 'event' | 'schedule' | 'retry'
+  why: 'delay' | 'digest' | 'event' | 'question' | 'schedule' | 'retry'
 }
 
 interface StepRecord {
@@ -69,7 +69,7 @@ export interface Window {
 
 export type Kept = ReturnType<typeof keptOf>
 
-const waitsOf: Record<string, Wait['why']> = { digest: 'digest', wait_for_event: 'event' }
+const waitsOf: Record<string, Wait['why']> = { digest: 'digest', wait_for_event: 'event', ask: 'question' }
 
 /** An in-app message's marks. */
 export interface Marks {
@@ -387,6 +387,7 @@ function shownRun(
         type: wireType(job.type, brand),
         ...wireKind(job.type),
         ...armsTo(run.definition.steps, job.step._id),
+        ...copyOf(job),
         ...outcomeOf(job),
         status: job.status,
         reason: job.reason,
@@ -430,14 +431,14 @@ function shownMessage({ run, job, row, kept, at, marks }: MessageRecord, { names
     id: names.get(row.id),
     runId: run.id,
     transactionId: run.transactionId,
-    subscriberId: run.subscriber.subscriber_id,
+    subscriberId: recipientIn(run, job).subscriber_id,
     stepId: job.step.stepId,
     channel,
     at: iso(at),
     status: row.status,
     integrationIdentifier: integration?.identifier ?? null,
     providerId: row.provider_id ? shown(row.provider_id) : null,
-    to: kept?.recipients ?? (isInApp ? [run.subscriber.subscriber_id] : address === undefined ? [] : [address]),
+    to: kept?.recipients ?? (isInApp ? [recipientIn(run, job).subscriber_id] : address === undefined ? [] : [address]),
     subject: kept ? kept.subject : (row.subject ?? null),
     text: kept ? kept.text : channel === 'email' ? null : (row.content ?? null),
     html: kept ? kept.html : channel === 'email' ? (row.content ?? null) : null,

@@ -13,6 +13,7 @@ import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import type { EnvironmentFacts } from '../../steps/contract/step-run.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
+import type { RotaRules } from '../core/rota.ts'
 import type { RecipientRow, TenantRow } from '../runs/compose.ts'
 import type { Subscription } from '../runs/members.ts'
 import type { TriggerRequest } from '../runs/trigger-request.ts'
@@ -101,6 +102,14 @@ export type Input = { at: number } & (
       payload: Members
     }
   | {
+      type: 'answer'
+      subscriberId: string
+      answer: string
+      text: string | undefined
+      transactionId: string | undefined
+      stepId: string | undefined
+    }
+  | {
       type: Marking
       subscriberId: string
       transactionId?: string | undefined
@@ -130,6 +139,7 @@ export const inputTypes = [
   'trigger',
   'cancel',
   'event',
+  'answer',
   ...markings,
   'preferences',
   'subscriber',
@@ -171,7 +181,7 @@ export interface StoredTopic {
 }
 
 export interface Snapshot {
-  environment: Omit<EnvironmentFacts, 'signing' | 'webhooks'>
+  environment: Omit<EnvironmentFacts, 'signing' | 'webhooks' | 'answerLink'>
   hasBranding: boolean
   /** The workflow that is simulated. */
   workflow: WorkflowVersion
@@ -186,6 +196,8 @@ export interface Snapshot {
   endpoints: EndpointRow[]
   connections: ConnectionRow[]
   topics: StoredTopic[]
+  /** Those that chains of questions name. */
+  rotas: Array<RotaRules & { rota_id: string }>
   tenants: Array<TenantRow & { active: Record<string, boolean | null> }>
   contexts: Array<{ type: string; context_id: string; data: Members }>
   /** The entries of the suppression list about addresses of these people. */

@@ -17,6 +17,7 @@ import type { TranslationGroup } from '../../render/translations.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import { deepest } from '../../steps/kinds/start-workflow.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
+import { peopleIn } from '../core/rota.ts'
 import type { RecipientRow } from '../runs/compose.ts'
 import { topicKeysOf } from '../runs/members.ts'
 import { limits, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
@@ -54,6 +55,8 @@ export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
+  /** Whom chains of questions name. */
+  #asked: string[] = []
   /** All of them; the snapshot has only the active ones. */
   integrations: IntegrationRow[] = []
   /** Subscribers and topics that steps may start workflows for. */
@@ -79,8 +82,14 @@ export class Reading {
     const drafts = inputs.flatMap((input) => (input.type === 'workflow' ? (input.draft ?? []) : []))
     const others = [...named, ...(await this.#startedBy([workflow, ...named, ...versions, ...drafts]))]
     const workflows = [workflow, ...others, ...versions]
+    const chains = chainsIn([...workflows, ...drafts])
     this.#startsOf([...workflows, ...drafts])
-    const topics = await this.#topics(workflows)
+    const topics = await this.#topics(workflows, chains.topicKeys)
+    const rotas = await this.#rotas(chains.rotaIds)
+    for (const { shifts } of rotas) chains.subscriberIds.push(...peopleIn(shifts))
+    if (chains.subscriberIds.some(hasLiquid))
+      chains.subscriberIds.push(...triggers.flatMap(({ payload }) => textsDeepIn(payload)))
+    this.#asked = chains.subscriberIds
     const types = new Set([...workflows, ...drafts].flatMap(({ steps }) => allSteps(steps).map(({ type }) => type)))
     const layouts = types.has('email')
       ? await this.#all<LayoutRow>(sql`SELECT * FROM layouts WHERE environment_id = ${this.#environmentId}`)
@@ -88,7 +97,7 @@ export class Reading {
     const subscribers = await this.#subscribers(topics)
     return {
       ...(await this.#environment(secrets)),
-      ...{ workflow, versions, others, topics, layouts },
+      ...{ workflow, versions, others, topics, rotas, layouts },
       translations: await this.#translations(workflows, layouts),
       subscribers,
       suppressions: await this.#suppressions(subscribers),
@@ -196,11 +205,17 @@ export class Reading {
     return { ...(row.definition as unknown as WorkflowVersion), preferences, user_preferences, critical }
   }
 
-  async #topics(workflows: WorkflowVersion[]): Promise<Snapshot['topics']> {
+  #rotas(ids: string[]): Promise<Snapshot['rotas']> {
+    return this.#all<Snapshot['rotas'][number]>(sql`
+      SELECT rota_id, timezone, shifts FROM rotas
+      WHERE environment_id = ${this.#environmentId} AND rota_id = ANY (${ids}::text[])`)
+  }
+
+  async #topics(workflows: WorkflowVersion[], asked: string[]): Promise<Snapshot['topics']> {
     const invented = new Set(this.#scenario.topics.map(({ topicKey }) => topicKey))
     const keys = this.#requests()
       .flatMap(({ recipients }) => topicKeysOf(recipients ?? []))
-      .concat(this.#started)
+      .concat(this.#started, asked)
       .filter((key) => !invented.has(key))
     if (keys.length === 0) return []
     // One more than can be played tells that there are too many.
@@ -334,6 +349,7 @@ export class Reading {
   #people(): string[] {
     const { inputs, subscribers, topics } = this.#scenario
     return [
+      ...this.#asked,
       ...this.#started,
       ...subscribers.map(({ subscriberId }) => subscriberId),
       ...topics.flatMap(({ subscriberIds }) => subscriberIds),
@@ -343,6 +359,24 @@ export class Reading {
         ...(actor ? [actor.subscriberId] : []),
       ]),
     ]
+  }
+}
+
+/** What the chains of these workflows name. */
+function chainsIn(workflows: WorkflowVersion[]): Record<'topicKeys' | 'rotaIds' | 'subscriberIds', string[]> {
+  const levels = workflows.flatMap(({ steps }) =>
+    allSteps(steps).flatMap(({ type, controlValues }) =>
+      type === 'ask' && Array.isArray(controlValues?.chain)
+        ? (controlValues.chain as Array<Record<string, unknown>>)
+        : [],
+    ),
+  )
+  const named = (name: string) =>
+    levels.flatMap((level) => [level?.[name]].flat().filter((each): each is string => typeof each === 'string'))
+  return {
+    topicKeys: named('topicKey'),
+    rotaIds: named('rota'),
+    subscriberIds: [...named('subscriberId'), ...named('subscriberIds')],
   }
 }
 

@@ -56,7 +56,8 @@ async function answered(job: Job): Promise<Members> {
 
 // Linux has a priority for each thread: whoever simulates waits for whoever notifies. Elsewhere it is that of the process.
 if (process.platform === 'linux') setPriority(lowestPriority)
-parentPort?.on('message', async (job: Job) => {
-  const outcome = await answerOf(job)
-  parentPort?.postMessage(outcome, 'answer' in outcome ? [outcome.answer.buffer] : [])
+parentPort?.on('message', (job: Job) => {
+  void answerOf(job).then((outcome) =>
+    parentPort?.postMessage(outcome, 'answer' in outcome ? [outcome.answer.buffer] : []),
+  )
 })

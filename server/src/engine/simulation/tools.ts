@@ -8,6 +8,7 @@ import { heldBackBy } from '../consent/rules.ts'
 import { chanceFrom } from '../core/chance.ts'
 import type { Attachment } from '../runs/attachments.ts'
 import type { PreparedEvent } from '../runs/compose.ts'
+import { recipientIn } from '../runs/run.ts'
 import type { People } from './people.ts'
 import type { MessageRecord } from './record.ts'
 import type { Scenario, Snapshot } from './scenario.ts'
@@ -63,7 +64,7 @@ export function commonTools(surroundings: Surroundings): CommonTools {
     findBrowsers: people.findBrowsers,
     forgetBrowser: people.forgetBrowser,
     countInbox: async ({ subscriberRowId }, { seen, read, contextKeys = [] }, most) => {
-      const own = inbox((message) => message.run.subscriber.id === subscriberRowId).filter(
+      const own = inbox(({ run, job }) => recipientIn(run, job).id === subscriberRowId).filter(
         ({ marks, contextKeys: keys }) =>
           (seen === undefined || marks.seen === seen) &&
           (read === undefined || marks.read === read) &&

@@ -4,6 +4,9 @@ import type {
   Answer,
   CloseDigest,
   FindEvents,
+  FindOnDuty,
+  FindPeople,
+  FindTopicMembers,
   Group,
   HandDigestOn,
   HeardEvent,
@@ -135,7 +138,13 @@ export class Windows {
     return [...ids].flatMap((id) => this.#record.windowOf(id) ?? []).filter(({ kind }) => kind === 'digest')
   }
 
-  answer(run: RunState, need: Exclude<Need, StartWorkflow | UpdateSubscriber | HandDigestOn>): Answer {
+  answer(
+    run: RunState,
+    need: Exclude<
+      Need,
+      StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindTopicMembers | FindOnDuty
+    >,
+  ): Answer {
     switch (need.need) {
       case 'join digest':
         return this.#join(run, need)

@@ -9,7 +9,7 @@ import { wholeLog } from '../../db/core/step-log.ts'
 import type { JobTable, NotificationTable, Recipient, StartedBy, StoredDetail } from '../../db/core/tables.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
-import { armsTo, outcomeOf } from '../../engine/runs/extension-outcome.ts'
+import { armsTo, copyOf, outcomeOf } from '../../engine/runs/extension-outcome.ts'
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
 import { isHeld, type JobState } from '../../engine/runs/run.ts'
 import { providerIds } from '../../providers/catalog.ts'
@@ -73,6 +73,9 @@ const Job = Type.Object({
     ),
   ),
   path: Type.Optional(StepPath),
+  of: Type.Optional(Type.String({ description: 'Of a copy of a question: the step that asks' })),
+  asked: Type.Optional(Type.String({ description: 'Of a copy of a question: the subscriber who is asked' })),
+  level: Type.Optional(Type.Integer({ description: 'Of a copy of a question: the level of the chain, from 0' })),
   status: Type.String(),
   reason: Type.Optional(
     Type.String({ description: 'Why it did not complete normally, such as `preference` or `missing_email`' }),
@@ -300,11 +303,11 @@ function byRun<Row extends { notification_id: string }>(rows: Row[]): Map<string
 async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<JobRow[]> {
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
-           details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
+           details, digest, merged_into, schedule_extensions, due_at, asked, created_at, updated_at,
            CASE WHEN ${isAlone} AND type = 'digest' OR type = ANY(${[...extensionKinds]}::text[]) THEN output END AS output,
            CASE WHEN type = ANY(${[...extensionKinds]}::text[]) THEN delivery END AS delivery
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
-    ORDER BY notification_id, position`.execute(db)
+    ORDER BY notification_id, coalesce((asked ->> 'of')::smallint, position), position`.execute(db)
   if (isAlone)
     for (const row of rows)
       if (row.type === 'digest' && row.status === 'delayed') row.collected = await collectedBy(db, row)
@@ -452,6 +455,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     ...wireKind(job.type),
     ...outcomeOf(job),
     ...armsTo(steps, job.step_row_id),
+    ...copyOf(job),
     status: job.status,
     providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
     executionDetails: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id }).map(

@@ -1,15 +1,13 @@
 // The links in messages, for people and for mail programs (RFC 8058). Fetching one changes nothing, however often and by whomever:
 // robots follow every link. Nothing here sets or reads a cookie, needs a key, or redirects.
-import { Readable } from 'node:stream'
-import { Busboy } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Link } from '../../db/core/link-tokens.ts'
 import { resubscribe, unsubscribe } from '../../engine/consent/unsubscribe.ts'
 import { fail, RequestError } from '../../errors.ts'
-import { consentLanguage, consentTexts } from '../../render/consent-texts.ts'
-import { parseForm } from '../edge/body.ts'
+import { consentTexts } from '../../render/consent-texts.ts'
+import { alwaysSent, asPage, languageOf, pagePolicy, takeForms } from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { InboxLimits } from '../inbox/limit.ts'
 import { findBrand } from './brand.ts'
@@ -29,14 +27,6 @@ const PageOrWord = {
   content: { ...Page.content, 'text/plain': { schema: Type.String() } },
 }
 
-/** Of every answer below /l/. */
-const alwaysSent = {
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex',
-}
-const pagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** The page of preferences loads scripts of ours, which talk to us. */
 const preferencesPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'`
@@ -53,7 +43,7 @@ export const links: Resource = (app, services) => {
       reply.headers(alwaysSent)
       limits.takeSession(ip)
     })
-    takeForms(scope)
+    takeForms(scope, { bodyLimit: largestForm })
     // People get a page, others JSON.
     scope.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof RequestError) || !request.headers.accept?.includes('text/html')) throw error
@@ -178,50 +168,5 @@ export const links: Resource = (app, services) => {
         return asPage(reply, message.content, messagePolicy)
       },
     )
-  })
-}
-
-function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
-  return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
-}
-
-/** `?lang=`, the subscriber's, the browser's, English. */
-function languageOf({ query, headers }: FastifyRequest, locale?: string | null) {
-  const { lang } = query as { lang?: string }
-  const accepted = (headers['accept-language'] ?? '').split(',').map((each) => each.split(';')[0]?.trim())
-  return consentLanguage(lang, locale, ...accepted)
-}
-
-/** Forms of both kinds; anything else is an empty one, which the route refuses in its own words. */
-function takeForms(scope: App): void {
-  const limit = { parseAs: 'buffer', bodyLimit: largestForm } as const
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', limit, async () => ({}))
-  scope.addContentTypeParser('application/x-www-form-urlencoded', limit, async (_: unknown, bytes: Buffer) =>
-    parseForm(bytes.toString()),
-  )
-  scope.addContentTypeParser('multipart/form-data', limit, async ({ headers }: FastifyRequest, bytes: Buffer) =>
-    fieldsIn(headers['content-type'] ?? '', bytes),
-  )
-}
-
-function fieldsIn(contentType: string, bytes: Buffer): Promise<Record<string, string>> {
-  return new Promise((resolve) => {
-    const fields: Record<string, string> = {}
-    try {
-      const parser = new Busboy({
-        headers: { 'content-type': contentType },
-        limits: { fields: 20, files: 0, parts: 20 },
-      })
-      parser.on('field', (name, value) => {
-        fields[name] = value
-      })
-      parser.on('error', () => resolve({}))
-      parser.on('finish', () => resolve(fields))
-      Readable.from([bytes]).pipe(parser)
-    } catch {
-      // A form that cannot be read says nothing.
-      resolve({})
-    }
   })
 }

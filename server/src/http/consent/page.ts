@@ -54,7 +54,7 @@ export const addressOf = ({ postalAddress }: PageBrand): string =>
 export const messagePage = (words: string, language: ConsentLanguage): string =>
   whole({ title: words, content: `<h1>${escapeUTF8(words)}</h1>`, language, color: usualColor })
 
-/** @param head what else the head has */
+/** A page with this content. @param head what else the head has */
 export function whole({
   title,
   content,
@@ -82,6 +82,10 @@ main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
 img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
+.text { white-space: pre-line; overflow-wrap: anywhere }
+form.answers { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 16px }
+form.answers label { flex-basis: 100%; font-weight: 600 }
+textarea { flex-basis: 100%; box-sizing: border-box; width: 100%; min-height: 88px; padding: 8px; font: inherit; border: 1px solid #767676; border-radius: 6px }
 button.quiet { background: #fff; color: #1c1c1c; border-color: #767676 }
 button:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
 fieldset { border: 0; margin: 0 0 16px; padding: 0 }

@@ -56,7 +56,18 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   queue: WorkerUtils
   engine: Pick<
     Engine,
-    'trigger' | 'post' | 'cancel' | 'cancelByKey' | 'endWait' | 'redrive' | 'report' | 'takeTexts' | 'erase' | 'clocks'
+    | 'trigger'
+    | 'post'
+    | 'answer'
+    | 'cancelQuestion'
+    | 'cancel'
+    | 'cancelByKey'
+    | 'endWait'
+    | 'redrive'
+    | 'report'
+    | 'takeTexts'
+    | 'erase'
+    | 'clocks'
   >
   /** For calls to other services. */
   http: HttpClient

@@ -38,6 +38,7 @@ const resourceOf: Record<string, Writable> = {
   erasures: 'subscribers',
   suppressions: 'subscribers',
   topics: 'topics',
+  rotas: 'topics',
   contexts: 'contexts',
   tenants: 'contexts',
   integrations: 'integrations',

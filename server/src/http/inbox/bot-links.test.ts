@@ -76,7 +76,7 @@ describe('a link', () => {
     expect(JSON.parse(telegram.asked[1]?.body ?? '')).toEqual({
       url: `${publicUrl}/v2/inbound-webhooks/bots/${api.environmentId}/${integrationId}`,
       secret_token: expect.stringMatching(/^[0-9a-f]{64}$/),
-      allowed_updates: ['message'],
+      allowed_updates: ['message', 'callback_query'],
     })
     expect(answer.text).not.toContain(secretToken())
   })
@@ -284,6 +284,88 @@ describe('any other update', () => {
     await ask()
     const { body } = await api.get('/v1/integrations')
     const slack = body.find(({ identifier }: { identifier: string }) => identifier === 'slack')._id
-    for (const id of [slack, '0'.repeat(24)]) expect(await bring({}, { id })).toMatchObject({ status: 404 })
+    // Slack tells of clicks, which have to be signed.
+    expect(await bring({}, { id: slack, secret: 'x' })).toMatchObject({ status: 401 })
+    for (const id of ['0'.repeat(24)]) expect(await bring({}, { id })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('a question', () => {
+  const question = {
+    ...{ question: 'Fine?', answers: ['yes', 'no'].map((id) => ({ id, label: id })), channels: ['chat'] },
+    ...{ amount: 1, unit: 'hours' },
+  }
+  const press = (value: string, more: { secret?: string } = {}) => {
+    const from = { id: 4815162342, first_name: 'Ada', last_name: 'Lovelace' }
+    return bring({ update_id: 2, callback_query: { id: 'q1', from, data: value } }, more)
+  }
+  const sent = (method: string) =>
+    telegram.asked.filter(({ path }) => path.endsWith(method)).map(({ body }) => JSON.parse(body ?? '{}'))
+
+  test('has buttons in the chat; a click answers, and the message says who decided', async () => {
+    await say(`/start ${wordOf(await ask())}`)
+    await makeWorkflow(api, 'approval', [{ name: 'ask', stepId: 'ask', type: 'ask', controlValues: question }])
+    const transactionId = await trigger(api, 'approval', 'ada')
+    await server.drain()
+    const [message] = sent('/sendMessage')
+    expect(message.text).toBe('Fine?')
+    const [[yes], [no]] = message.reply_markup.inline_keyboard
+    expect([yes.text, no.text]).toEqual(['yes', 'no'])
+    expect(Buffer.byteLength(yes.callback_data)).toBeLessThanOrEqual(64)
+    expect((await press(yes.callback_data, { secret: 'forged' })).status).toBe(401)
+    expect(await press(`${yes.callback_data[0] === 'A' ? 'B' : 'A'}${yes.callback_data.slice(1)}`)).toMatchObject({ status: 200 })
+    expect((await runOf(api, transactionId)).jobs[0].status).toBe('delayed')
+    expect(await press(no.callback_data)).toMatchObject({
+      ...{ status: 200, body: { method: 'answerCallbackQuery', callback_query_id: 'q1' } },
+    })
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({
+      ...{ outcome: 'answered', answer: 'no' },
+      answeredBy: {
+        ...{ subscriberId: 'ada', channel: 'chat' },
+        as: { provider: 'telegram', userId: '4815162342', name: 'Ada Lovelace' },
+      },
+    })
+    expect(sent('/editMessageText')).toMatchObject([{ message_id: 77, text: 'Fine?\n\nno: Ada Lovelace' }])
+    // Too late: nothing changes, and nobody is refused in the chat.
+    expect((await press(yes.callback_data)).status).toBe(200)
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0].outcome.answer).toBe('no')
+  })
+
+  test('that asks for a text leads to the page', async () => {
+    await say(`/start ${wordOf(await ask())}`)
+    const freeText = { label: 'Why?', required: true }
+    const controlValues = { ...question, freeText }
+    await makeWorkflow(api, 'approval', [{ name: 'ask', stepId: 'ask', type: 'ask', controlValues }])
+    await trigger(api, 'approval', 'ada')
+    await server.drain()
+    const [message] = sent('/sendMessage')
+    expect(message.text).toMatch(/^Fine\?\nhttps:\/\/notify\.example\.com\/a\/[\w-]+$/)
+    expect(message).not.toHaveProperty('reply_markup')
+  })
+
+  test('whose message cannot be changed at once is changed later', async () => {
+    await say(`/start ${wordOf(await ask())}`)
+    await makeWorkflow(api, 'approval', [{ name: 'ask', stepId: 'ask', type: 'ask', controlValues: question }])
+    const transactionId = await trigger(api, 'approval', 'ada')
+    await server.drain()
+    let isDown = true
+    telegram.plays(({ path }) =>
+      path.endsWith('/editMessageText') && isDown ? { status: 503, body: {} } : { body: { ok: true, result: true } },
+    )
+    expect(await api.delete(`/v1/events/trigger/${transactionId}`)).toMatchObject({ text: 'true' })
+    const { engine, stop } = await server.startAnother()
+    const { rows } = await server.database.pool.query(
+      `SELECT j.payload FROM graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id
+       WHERE t.identifier = 'change_chats'`,
+    )
+    expect(rows).toHaveLength(1)
+    const change = () => engine.tasks().change_chats?.(rows[0].payload, {} as never)
+    await expect(change()).rejects.toThrow('could not be changed')
+    isDown = false
+    await change()
+    expect(sent('/editMessageText').at(-1)).toMatchObject({ text: 'Fine?\n\nThis question is over.' })
+    await stop()
   })
 })

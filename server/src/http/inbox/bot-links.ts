@@ -2,18 +2,20 @@
 // by the vendor. The code in a link works for one chat and ten minutes; we store only its hash.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { readButton } from '../../db/core/link-tokens.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { requireIntegration, requireSubscriber } from '../../db/queries/channel-connections.ts'
 import { insertEndpoint } from '../../db/queries/channel-endpoints.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
 import { newToken } from '../../db/queries/sign-in-links.ts'
-import { fail } from '../../errors.ts'
+import { fail, RequestError } from '../../errors.ts'
 import { Delivery } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import { InboundRequest } from '../../providers/events.ts'
 import { deliveryProvider } from '../../providers/index.ts'
-import { hasBot, type Introduction } from '../../providers/provider.ts'
+import { type Click, hasBot, type Introduction, isClickable } from '../../providers/provider.ts'
+import { nameOf } from '../../steps/contract/question.ts'
 import type { App, Resource, Services } from '../edge/resource.ts'
 import { Body, ContextPayload, Identifier, Timestamp } from '../edge/schema.ts'
 import { openCredentials } from '../integrations/credentials.ts'
@@ -41,10 +43,16 @@ export const botLinks: Resource = (app, services) => {
   const delivery = new Delivery({ http, clock, brand: brand.word })
   app.addHook('onClose', () => delivery.close())
 
-  const findBot = async (environmentId: string, integrationId: string) => {
+  const findIntegrationOf = async (environmentId: string, integrationId: string) => {
     const row = await findIntegration(db, environmentId, integrationId)
     const provider = row && deliveryProvider(row.provider_id)
-    return row && hasBot(provider) ? { row, provider, credentials: openCredentials(secrets, row) } : undefined
+    if (!row || !provider || !(hasBot(provider) || isClickable(provider))) return undefined
+    return { row, provider, credentials: openCredentials(secrets, row) }
+  }
+  const findBot = async (environmentId: string, integrationId: string) => {
+    const found = await findIntegrationOf(environmentId, integrationId)
+    const provider = found?.provider
+    return found && hasBot(provider) ? { ...found, provider } : undefined
   }
 
   const makeLink = async (
@@ -126,24 +134,73 @@ export const botLinks: Resource = (app, services) => {
         schema: {
           tags: ['Inbound webhooks'],
           summary: 'Receive updates of a bot',
-          description: 'The code of a link creates an endpoint for its sender; other updates are ignored.',
+          description:
+            'The code of a link creates an endpoint for its sender; a click on a button of a question answers it. Other updates are ignored.',
           params: Type.Object({ environmentId: Type.String(), integrationId: Type.String() }),
           response: {
-            200: Type.Object({}, { description: 'Empty, because vendors would send an answer to the chat' }),
+            200: Type.Object(
+              {},
+              {
+                additionalProperties: true,
+                description:
+                  'Empty, because vendors would send an answer to the chat; after a click what the vendor wants',
+              },
+            ),
           },
         },
       },
       async ({ url, headers, body, params: { environmentId, integrationId } }) => {
-        const bot = await findBot(environmentId, integrationId)
+        const bot = await findIntegrationOf(environmentId, integrationId)
         if (!bot) throw fail('inbound_integration_not_found', { id: integrationId })
+        const { row, provider, credentials } = bot
         const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
         const request = new InboundRequest({ url: config.publicUrl + url, headers, rawBody })
-        const introductions = delivery.hear(bot.provider, bot.credentials, request)
-        if (!introductions) throw fail('inbound_signature_invalid')
-        for (const introduction of introductions) await introduce(services, bot.row, introduction)
-        return {}
+        const clicks = isClickable(provider)
+          ? await delivery.clicks(provider, { id: row.id, credentials }, request).catch((cause: unknown) => {
+              if (cause instanceof DeliveryError)
+                throw fail('inbound_not_verifiable', { providerId: brand.toWire(row.provider_id) }, { cause })
+              throw cause
+            })
+          : undefined
+        const introductions = hasBot(provider) ? delivery.hear(provider, credentials, request) : undefined
+        if (!clicks && !introductions) throw fail('inbound_signature_invalid')
+        for (const introduction of introductions ?? []) await introduce(services, row, introduction)
+        for (const click of clicks ?? []) await answerBy(services, row, click)
+        return clicks?.[0]?.reply ?? {}
       },
     )
+  })
+}
+
+/** A click on a button of a question. One that comes too late changes nothing: the message will say so. */
+async function answerBy(
+  { db, secrets, engine, brand }: Pick<Services, 'db' | 'secrets' | 'engine' | 'brand'>,
+  { environment_id: environmentId, provider_id }: IntegrationRow,
+  { value, user }: Click,
+): Promise<void> {
+  const button = readButton(secrets, environmentId, value)
+  if (!button) return
+  const { questionId, subscriberRowId } = button.link
+  const [question, subscriber] = await Promise.all([
+    db
+      .selectFrom('questions')
+      .select('answers')
+      .where('environment_id', '=', environmentId)
+      .where('id', '=', questionId)
+      .executeTakeFirst(),
+    db
+      .selectFrom('subscribers')
+      .selectAll()
+      .where('environment_id', '=', environmentId)
+      .where('id', '=', subscriberRowId)
+      .executeTakeFirst(),
+  ])
+  const answer = question?.answers[button.place]?.id
+  if (answer === undefined || !subscriber) return
+  const as = { provider: brand.toWire(provider_id), userId: user.id, name: user.name }
+  const by = { subscriberId: subscriber.subscriber_id, name: nameOf(subscriber), channel: 'chat', as }
+  await engine.answer({ environmentId, questionId, answer, by }).catch((error: unknown) => {
+    if (!(error instanceof RequestError)) throw error
   })
 }
 

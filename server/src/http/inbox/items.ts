@@ -21,6 +21,7 @@ import { fail } from '../../errors.ts'
 import { given } from '../activity/message-shape.ts'
 import type { Services } from '../edge/resource.ts'
 import { Body, Id } from '../edge/schema.ts'
+import { pressAnswer, questionOf } from '../questions/press.ts'
 import { Severity } from '../workflows/shape.ts'
 import {
   type DataForms,
@@ -121,10 +122,10 @@ interface ListRequest {
 type One = MessageFilter & { ids: [string] }
 
 export class InboxItems {
-  readonly #services: Pick<Services, 'db'>
+  readonly #services: Pick<Services, 'db' | 'engine'>
   readonly #forms: DataForms
 
-  constructor(services: Pick<Services, 'db'>, forms: DataForms = {}) {
+  constructor(services: Pick<Services, 'db' | 'engine'>, forms: DataForms = {}) {
     this.#services = services
     this.#forms = forms
   }
@@ -225,6 +226,11 @@ export class InboxItems {
     now: Date,
   ): Promise<InboxNotification> {
     const { db } = this.#services
+    const asking = await this.#questionIn(subscriber, filter)
+    if (asking !== undefined) {
+      if (isDone) await pressAnswer(this.#services, { subscriber, questionId: asking, type })
+      return this.mark(subscriber, filter, 'read', now)
+    }
     const row = await db.transaction().execute(async (tx) => {
       const [id] = filter.ids
       const locked = await lockMessage(tx, subscriber.environment_id, id)
@@ -237,6 +243,12 @@ export class InboxItems {
       return read
     })
     return this.#show(row, subscriber, filter)
+  }
+
+  /** The question that a notification asks, if it does. What was pressed there is not taken back. */
+  async #questionIn(subscriber: SubscriberRow, filter: One): Promise<string | undefined> {
+    const [found] = await readInbox(this.#services.db, inboxOf(subscriber), filter, { limit: 1 })
+    return found && questionOf(found)
   }
 
   async delete(subscriber: SubscriberRow, filter: One, now: Date): Promise<void> {

@@ -124,17 +124,17 @@ export const inboxPush: Resource = (app, services) => {
   )
 
   app.delete(
-    `${path}/subscriptions/:id`,
+    `${path}/subscriptions/:pushSubscriptionId`,
     {
       config,
       schema: {
         tags,
         summary: 'Remove a browser',
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ pushSubscriptionId: Type.String() }),
         response: { 204: Empty },
       },
     },
-    async ({ session, params: { id } }, reply) => {
+    async ({ session, params: { pushSubscriptionId: id } }, reply) => {
       const where = { subscriberRowId: session.subscriber.id, id }
       if (!(await deletePushSubscription(db, session.environmentId, where)))
         throw fail('push_subscription_not_found', { id })

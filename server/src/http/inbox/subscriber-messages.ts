@@ -21,6 +21,7 @@ import { given, Message, messageFields, showMessages, toMessageFields, triggersO
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, NumberedPage, numberedQuery } from '../edge/schema.ts'
 import { fieldError, generalError } from '../edge/validation.ts'
+import { pressAnswer, questionOf } from '../questions/press.ts'
 import { leavesOf } from './filter.ts'
 
 const mostMarked = 1_000
@@ -63,7 +64,7 @@ const FeedItem = Type.Object({
   ),
 })
 
-export const subscriberMessages: Resource = (app, { db, brand }) => {
+export const subscriberMessages: Resource = (app, { db, brand, engine }) => {
   const tags = ['Messages']
 
   const inboxOf = async (environment: Environment, subscriberId: string) => {
@@ -198,9 +199,20 @@ export const subscriberMessages: Resource = (app, { db, brand }) => {
         if (!found) throw fail('message_of_action_not_found', { messageId })
         if (found.subscriber_row_id !== inbox.subscriberRowId)
           throw fail('message_of_another_subscriber', { messageId, subscriberId })
+        if (questionOf(found) !== undefined) return found
         return setAction(tx, found, { status, result: { type, payload } }, request.now())
       })
-      const [message] = await showMessages(db, [row], environment, brand)
+      const questionId = questionOf(row)
+      if (questionId !== undefined && status === 'done') {
+        const subscriber = await findSubscriber(db, environment.id, subscriberId)
+        if (!subscriber) throw fail('subscriber_id_unknown', { subscriberId })
+        await pressAnswer({ db, engine }, { subscriber, questionId, type })
+      }
+      const shown =
+        questionId === undefined
+          ? row
+          : await db.transaction().execute((tx) => lockMessage(tx, environment.id, messageId))
+      const [message] = await showMessages(db, [shown ?? row], environment, brand)
       return reply.code(201).send(message as Message)
     },
   )

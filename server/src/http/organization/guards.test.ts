@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { heldApi } from '../../../test/held.ts'
 import { say, statesOf, waitAnHour } from '../../../test/journeys.ts'
 import { makeWorkflow, pass, prefer, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { Api, useServer } from '../../../test/server.ts'
+import { chores } from '../../engine/queue/chores.ts'
 
 const server = useServer()
 
@@ -31,6 +33,23 @@ async function withMail(api: Api): Promise<void> {
   })
   expect(made, made.text).toMatchObject({ status: 201 })
 }
+
+const countsIn = async (api: Api): Promise<Array<{ cap_id: string }>> =>
+  server.database.db
+    .selectFrom('cap_counts')
+    .select('cap_id')
+    .where('environment_id', '=', api.environmentId)
+    .orderBy('cap_id')
+    .execute()
+
+/** Until so many connections wait for a lock. */
+const untilBlocked = (count: number) =>
+  vi.waitFor(async () => {
+    const { rows } = await server.database.pool.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    )
+    expect(rows.length).toBeGreaterThanOrEqual(count)
+  }, 10_000)
 
 const mail: Step = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }
 const ada = { subscriberId: 'ada', email: 'ada@example.com' }
@@ -204,6 +223,30 @@ describe('caps', () => {
     await other.stop()
   })
 
+  test('a place that one process is taking is not given by another', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'hello', [say('note')])
+    await guard(api, { quietHours: 'skip', caps: [inAppCap({ limit: 1 })] })
+    await run(api, 'hello', 'bob')
+    const other = await server.startAnother()
+    const there = new Api(other.url, api.key, api.environmentId, api.organizationId)
+    const client = await server.database.pool.connect()
+    await client.query('BEGIN')
+    // The first has its place, and cannot store its message.
+    await client.query('LOCK TABLE messages IN EXCLUSIVE MODE')
+    const first = trigger(api, 'hello', 'ada')
+    await untilBlocked(1)
+    const second = trigger(there, 'hello', 'ada')
+    await untilBlocked(2)
+    await client.query('COMMIT')
+    client.release()
+    const all = await Promise.all([first, second])
+    await server.drain()
+    const found = await Promise.all(all.map(async (each) => statesOf(await runOf(api, each))[0]))
+    expect(found.sort()).toEqual(['note canceled capped', 'note completed'])
+    await other.stop()
+  })
+
   test('are explained, with the moment from which on it would be sent', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'hello', [say('note')])
@@ -241,13 +284,37 @@ describe('caps', () => {
     expect(body.totals.reasons).toEqual({ capped: 1 })
   })
 
-  test('counts are exported with the person', async () => {
+  test('counts are exported and erased with the person', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'hello', [say('note')])
     await guard(api, { quietHours: 'skip', caps: [inAppCap()] })
     await run(api)
+    await run(api, 'hello', 'bob')
     const { body } = await api.get('/v2/subscribers/ada/export')
     expect(body.data.cap_counts).toMatchObject([{ capId: 'few', places: [server.clock.now().toISOString()] }])
+    const { _id } = (await api.post('/v2/subscribers/ada/erase')).body
+    await server.drain()
+    expect((await api.get(`/v2/erasures/${_id}`)).body.report).toMatchObject({ cap_counts: 1 })
+    expect(await countsIn(api)).toHaveLength(1)
+  })
+
+  test('counts are kept for their window, and not beyond their cap', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'hello', [say('note')])
+    const long = { id: 'long', window: { amount: 1, unit: 'weeks' } }
+    await guard(api, { quietHours: 'skip', caps: [inAppCap(), inAppCap(long)] })
+    await run(api)
+    const { purge_expired: purge } = chores({ ...server.database, clock: server.clock } as never)
+    const purged = async () => {
+      await purge?.({}, { abortSignal: new AbortController().signal } as never)
+      return (await countsIn(api)).map(({ cap_id }) => cap_id)
+    }
+    server.clock.advance({ hours: 23 })
+    expect(await purged()).toEqual(['few', 'long'])
+    server.clock.advance({ hours: 1 })
+    expect(await purged()).toEqual(['long'])
+    await guard(api, { quietHours: 'skip', caps: [] })
+    expect(await purged()).toEqual([])
   })
 })
 
@@ -360,6 +427,56 @@ describe('quiet hours', () => {
     expect((await api.post(`/v1/notifications/${_id}/end-wait`, {})).status).toBeLessThan(300)
     await server.drain()
     expect(statesOf(await runOf(api, transactionId))).toEqual(['mail completed', 'after completed'])
+  })
+
+  test('a schedule that changes while a step begins to be held is looked at', async () => {
+    const api = await held()
+    await guard(api, { quietHours: 'hold', caps: [] })
+    const client = await server.database.pool.connect()
+    await client.query('BEGIN')
+    // The step has read the schedule, and cannot be stored.
+    await client.query('LOCK TABLE event_waits IN EXCLUSIVE MODE')
+    const triggered = trigger(api, 'hello', ada)
+    await untilBlocked(1)
+    const changed = prefer(api, 'ada', { schedule: week('03:30 PM', '06:00 PM') })
+    await untilBlocked(2)
+    await client.query('COMMIT')
+    client.release()
+    const transactionId = await triggered
+    await changed
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'delayed', heldUntil: at('15:30') })
+  })
+
+  test('are simulated, and where the clock is held a step waits by it', async () => {
+    const api = await heldApi(server, { now: '2027-03-01T12:00:00.000Z' })
+    await makeWorkflow(api, 'hello', [mail, say('after')], { journey: { quietHours: 'hold' } })
+    await prefer(api, 'ada', { schedule: week('02:00 PM', '06:00 PM') })
+    const transactionId = await trigger(api, 'hello', ada)
+    await api.advance({ by: '1h' })
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ heldUntil: '2027-03-01T14:00:00.000Z' })
+    await prefer(api, 'ada', { schedule: week('01:30 PM', '06:00 PM') })
+    await api.advance({ by: '0s' })
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ heldUntil: '2027-03-01T13:30:00.000Z' })
+    await api.advance({ to: 'next' })
+    expect(statesOf(await runOf(api, transactionId))).toEqual(['mail completed', 'after completed'])
+    expect((await api.get('/v1/clock')).body).toMatchObject({ now: '2027-03-01T13:30:00.000Z', waiting: { count: 0 } })
+    const { body } = await api.post('/v1/simulations', {
+      ...{ workflow: { workflowId: 'hello' }, startAt: '2027-03-01T12:00:00.000Z' },
+      subscribers: [{ ...ada, preferences: { schedule: week('02:00 PM', '06:00 PM') } }],
+      inputs: [
+        { type: 'trigger', at: '+0s', to: 'ada' },
+        { type: 'preferences', at: '+1h', subscriberId: 'ada', schedule: week('01:30 PM', '06:00 PM') },
+      ],
+    })
+    expect(body.runs[0].steps[0]).toMatchObject({ status: 'completed', endedAt: '2027-03-01T13:30:00.000Z' })
+    expect(body.runs[0].steps[0].waits.map(({ why }: { why: string }) => why)).toEqual(['schedule', 'schedule'])
+    const explained = await api.post('/v1/explain', {
+      workflowId: 'hello',
+      subscriberId: 'ada',
+      at: '2027-03-01T19:00:00Z',
+    })
+    expect(explained.body).toMatchObject({ wouldGet: true })
   })
 
   test('take no place in a cap while they hold', async () => {

@@ -259,6 +259,11 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
       if (!isObject(payload)) throw invalid(`${where}.payload`, 'it must be an object')
       return { at, type, ...event, id: optional('id'), payload }
     }
+    case 'answer':
+      return {
+        ...{ at, type, subscriberId: member('subscriberId'), answer: member('answer'), text: optional('text') },
+        ...{ transactionId: optional('transactionId'), stepId: optional('stepId') },
+      }
     case 'seen':
     case 'read':
     case 'unread':

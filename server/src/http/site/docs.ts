@@ -30,6 +30,8 @@ field under \`errors\`.
 /** The parts of the API, in the order people meet them. */
 const tags = [
   { name: 'Events', description: 'Triggers: the only way to send notifications.' },
+  { name: 'Questions', description: 'What steps ask people, who was asked, and the answers.' },
+  { name: 'Rotas', description: 'Who is on duty when, for questions that escalate.' },
   { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
   { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
   { name: 'Activity', description: 'The runs of every trigger: how far they got, and why they stopped.' },

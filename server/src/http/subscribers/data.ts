@@ -8,7 +8,7 @@ import { mask } from '../../db/core/environment-access.ts'
 import { cursorPage } from '../../db/core/page.ts'
 import { sealedText } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
-import type { ErasureTable, JobTable } from '../../db/core/tables.ts'
+import type { ErasureTable, JobTable, QuestionTable } from '../../db/core/tables.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
 import {
   auditRows,
@@ -257,6 +257,17 @@ function showJob(row: Row): Row {
   return { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) }
 }
 
+/** Of a question, what others were asked or said is not theirs. */
+function ownPart(row: Row, subscriberId: string): Row {
+  const { asked, answered_by: by } = row as unknown as Selectable<QuestionTable>
+  const isTheirs = by?.subscriberId === subscriberId
+  return {
+    ...row,
+    asked: asked.filter((entry) => entry.subscriberId === subscriberId),
+    ...(isTheirs ? {} : { answered_by: null, text: null }),
+  }
+}
+
 function sectionsOf(person: Person): Section[] {
   const { environmentId, rowIds, subscriberId } = person
   const tables = Object.entries({ ...ownRows, ...runRows }).map(([table, rows]) => ({
@@ -265,6 +276,7 @@ function sectionsOf(person: Person): Section[] {
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
     ...(table === 'jobs' ? { show: showJob } : {}),
+    ...(table === 'questions' ? { show: (row: Row) => ownPart(row, subscriberId) } : {}),
     // Events about others may mention the person.
     ...(table === 'posted_events'
       ? { show: (row: Row) => ([null, subscriberId].includes(row.subscriber_id as string | null) ? row : undefined) }

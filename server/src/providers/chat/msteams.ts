@@ -1,5 +1,17 @@
+import type { JSONWebKeySet } from 'jose'
 import { withToken } from '../access-token.ts'
-import { at, bearer, chatProvider, optional, readJson, secret, type Tools, text, textAt } from '../provider.ts'
+import {
+  at,
+  bearer,
+  type ChatButton,
+  chatProvider,
+  optional,
+  readJson,
+  secret,
+  type Tools,
+  text,
+  textAt,
+} from '../provider.ts'
 import { type Data, isPlain } from '../provider-data.ts'
 import { webhookOf } from './webhook.ts'
 
@@ -40,7 +52,13 @@ export const msteams = chatProvider({
       throw error('message_refused', {
         says: 'The tenant is unknown: connect Teams, or give the integration a tenant ID',
       })
-    const activity: Data = { type: 'message', text: content }
+    const activity: Data = message.buttons
+      ? { type: 'message', attachments: [cardOf(content, message.buttons)] }
+      : { type: 'message', text: content }
+    const sentAs = (conversation: string, id: string | undefined) => ({
+      providerMessageId: id,
+      ...(message.buttons && id !== undefined ? { place: { conversation, activity: id } } : {}),
+    })
     return withToken(
       tools,
       'bot token',
@@ -52,7 +70,7 @@ export const msteams = chatProvider({
           const channelData = { tenant: { id: tenant }, team: { id: teamId }, channel: { id: channelId } }
           const json = { ...activity, channelData }
           const answer = await deliver(activitiesOf(channelId), { headers, json })
-          return { providerMessageId: textAt(answer.json, 'id') }
+          return sentAs(channelId, textAt(answer.json, 'id'))
         }
         const { json: conversation } = await ask(conversations, {
           headers,
@@ -66,9 +84,35 @@ export const msteams = chatProvider({
         const id = textAt(conversation, 'id')
         if (id === undefined) throw error('unreadable_answer', { says: 'Teams returned no conversation' })
         const answer = await deliver(activitiesOf(id), { headers, json: activity })
-        return { providerMessageId: textAt(answer.json, 'id') }
+        return sentAs(id, textAt(answer.json, 'id'))
       },
     )
+  },
+
+  // https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-actions
+  buttons: {
+    fits: ({ type }, { clientId, secretKey }) =>
+      (type === 'ms_teams_channel' || type === 'ms_teams_user') && clientId !== undefined && secretKey !== undefined,
+
+    verify: ({ headers }, { clientId }, tools) =>
+      clientId === undefined ? false : isFromBotFramework(headers.authorization ?? '', clientId, tools),
+
+    read({ body }) {
+      const [id, value] = [textAt(body, 'from.aadObjectId') ?? textAt(body, 'from.id'), textAt(body, 'value.answer')]
+      if (textAt(body, 'type') !== 'message' || id === undefined || value === undefined) return []
+      return [{ value, user: { id, name: textAt(body, 'from.name') ?? null } }]
+    },
+
+    async change({ conversation = '', activity = '' }, text, { clientId, secretKey, tenantId }, tools) {
+      if (clientId === undefined || secretKey === undefined) throw tools.error('incomplete_credentials')
+      const url = `${activitiesOf(conversation)}/${encodeURIComponent(activity)}`
+      await withToken(
+        tools,
+        'bot token',
+        () => signIn({ clientId, secretKey, tenantId }, tools),
+        (token) => tools.ask(url, { method: 'PUT', headers: bearer(token), json: { type: 'message', text } }),
+      )
+    },
   },
 
   problem({ status, body, text, isSuccess }) {
@@ -93,6 +137,40 @@ export const msteams = chatProvider({
     return { says: `MS Teams API Error: ${status} - ${words}` }
   },
 })
+
+/** https://adaptivecards.io/explorer/Action.Submit.html */
+const cardOf = (content: string, buttons: ChatButton[]): Data => ({
+  contentType: 'application/vnd.microsoft.card.adaptive',
+  content: {
+    ...{ type: 'AdaptiveCard', version: '1.4', body: [{ type: 'TextBlock', text: content, wrap: true }] },
+    actions: buttons.map(({ label, value }) => ({ type: 'Action.Submit', title: label, data: { answer: value } })),
+  },
+})
+
+const botKeys = 'https://login.botframework.com/v1/.well-known/keys'
+const botIssuer = 'https://api.botframework.com'
+/** Microsoft asks to read them again at least every day. */
+const keySeconds = 12 * 3_600
+
+/** https://learn.microsoft.com/azure/bot-service/rest-api/bot-framework-rest-connector-authentication */
+async function isFromBotFramework(authorization: string, clientId: string, tools: Tools): Promise<boolean> {
+  const { createLocalJWKSet, errors, jwtVerify } = await import('jose')
+  const keys = await tools.remember('bot keys', async () => {
+    const { text: value } = await tools.ask(botKeys)
+    return { value, seconds: keySeconds }
+  })
+  try {
+    const set = createLocalJWKSet(readJson(keys) as JSONWebKeySet)
+    await jwtVerify(authorization.replace(/^Bearer /i, ''), set, {
+      ...{ issuer: botIssuer, audience: clientId, currentDate: tools.clock.now(), clockTolerance: '5 minutes' },
+      algorithms: ['RS256'],
+    })
+    return true
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return false
+    throw error
+  }
+}
 
 const activitiesOf = (conversation: string) => `${conversations}/${encodeURIComponent(conversation)}/activities`
 

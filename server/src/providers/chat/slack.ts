@@ -1,4 +1,17 @@
-import { at, bearer, chatProvider, flag, optional, secret, text, textAt, usual } from '../provider.ts'
+import { hmac, isSame } from '../events.ts'
+import {
+  at,
+  bearer,
+  type ChatButton,
+  chatProvider,
+  flag,
+  optional,
+  readJson,
+  secret,
+  text,
+  textAt,
+  usual,
+} from '../provider.ts'
 import { webhookOf } from './webhook.ts'
 
 /** Errors of the API, https://docs.slack.dev/reference/methods/chat.postMessage#errors, and of webhooks, in plain text. */
@@ -35,6 +48,28 @@ const codes = {
   rollup_error: 'unavailable',
 } as const
 
+/** Slack's own limit: an older request is a replay. */
+const oldestMs = 5 * 60_000
+/** A block holds no more. */
+const longestSection = 3_000
+const longestButton = 75
+
+const section = (text: string) => ({
+  type: 'section',
+  text: { type: 'plain_text', text: text.slice(0, longestSection) },
+})
+
+const blocksOf = (content: string, buttons: ChatButton[]) => [
+  section(content),
+  {
+    type: 'actions',
+    elements: buttons.map(({ label, value }, index) => ({
+      ...{ type: 'button', action_id: `answer-${index}`, value },
+      text: { type: 'plain_text', text: label.slice(0, longestButton) },
+    })),
+  },
+]
+
 export const slack = chatProvider({
   id: 'slack',
   name: 'Slack',
@@ -64,10 +99,45 @@ export const slack = chatProvider({
     const channel = target.type === 'slack_channel' ? target.channelId : target.userId
     const answer = await deliver('https://slack.com/api/chat.postMessage', {
       headers: bearer(target.token),
-      json: { channel, text: content, ...customData },
+      json: {
+        channel,
+        text: content,
+        ...(message.buttons ? { blocks: blocksOf(content, message.buttons) } : {}),
+        ...customData,
+      },
     })
     const ts = textAt(answer.json, 'ts')
-    return { providerMessageId: answer.headers['x-slack-req-id'] ?? ts }
+    const place = { channel: textAt(answer.json, 'channel') ?? channel, ts: ts ?? '' }
+    return { providerMessageId: answer.headers['x-slack-req-id'] ?? ts, ...(message.buttons ? { place } : {}) }
+  },
+
+  // https://docs.slack.dev/interactivity/handling-user-interaction
+  buttons: {
+    fits: ({ type }, { signingSecret }) =>
+      (type === 'slack_channel' || type === 'slack_user') && signingSecret !== undefined,
+
+    // https://docs.slack.dev/authentication/verifying-requests-from-slack
+    verify({ headers, rawBody }, { signingSecret }, { clock }) {
+      const seconds = headers['x-slack-request-timestamp'] ?? ''
+      if (signingSecret === undefined || !(Math.abs(clock.now().getTime() - Number(seconds) * 1000) <= oldestMs))
+        return false
+      const signed = Buffer.concat([Buffer.from(`v0:${seconds}:`), rawBody])
+      const expected = `v0=${hmac('sha256', signingSecret, signed).toString('hex')}`
+      return isSame(Buffer.from(headers['x-slack-signature'] ?? ''), Buffer.from(expected))
+    },
+
+    read({ body }) {
+      const told = readJson(textAt(body, 'payload') ?? '')
+      const [id, value] = [textAt(told, 'user.id'), textAt(told, 'actions.0.value')]
+      if (textAt(told, 'type') !== 'block_actions' || id === undefined || value === undefined) return []
+      return [{ value, user: { id, name: textAt(told, 'user.name') ?? textAt(told, 'user.username') ?? null } }]
+    },
+
+    change: ({ channel, ts }, text, _, { ask }, token) =>
+      ask('https://slack.com/api/chat.update', {
+        headers: bearer(token),
+        json: { channel, ts, text, blocks: [section(text)] },
+      }),
   },
 
   problem({ body, text, isSuccess }) {

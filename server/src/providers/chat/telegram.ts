@@ -1,5 +1,5 @@
-import { hmac, isSame } from '../events.ts'
-import { at, chatProvider, optional, secret, type Tools, text, textAt } from '../provider.ts'
+import { hmac, type InboundRequest, isSame } from '../events.ts'
+import { at, type ChatButton, chatProvider, optional, secret, type Tools, text, textAt } from '../provider.ts'
 
 /** Telegram's error messages; it has no codes. https://core.telegram.org/bots/api#making-requests */
 const unreachable = /chat not found|bot was (blocked|kicked)|user is deactivated|not a member|chat_id is empty/i
@@ -20,7 +20,7 @@ export const telegram = chatProvider({
   },
   naming: { casing: 'snake' },
 
-  async send({ target, content, customData }, credentials, { deliver, error }) {
+  async send({ target, content, customData, buttons }, credentials, { deliver, error }) {
     if (target.type !== 'webhook')
       throw error('message_refused', { says: 'Invalid channel data for Telegram provider' })
     // A public channel or group has a link too.
@@ -28,9 +28,10 @@ export const telegram = chatProvider({
     if (chat === '' || chat.includes('/'))
       throw error('recipient_refused', { says: 'The chat to send to is missing: a chat id, or https://t.me/<name>' })
     const answer = await deliver(methodUrl('sendMessage', credentials, error), {
-      json: { chat_id: chat, text: content, ...customData },
+      json: { chat_id: chat, text: content, ...(buttons ? { reply_markup: keyboardOf(buttons) } : {}), ...customData },
     })
-    return { providerMessageId: textAt(answer.json, 'result.message_id') }
+    const message = textAt(answer.json, 'result.message_id')
+    return { providerMessageId: message, ...(buttons && message !== undefined ? { place: { chat, message } } : {}) }
   },
 
   problem({ body, status, isSuccess }) {
@@ -44,6 +45,26 @@ export const telegram = chatProvider({
     }
   },
 
+  // https://core.telegram.org/bots/api#callbackquery
+  buttons: {
+    fits: ({ type }) => type === 'webhook',
+    verify: isFromTelegram,
+
+    read({ body }) {
+      const [query, id] = [textAt(body, 'callback_query.id'), textAt(body, 'callback_query.from.id')]
+      const value = textAt(body, 'callback_query.data')
+      if (query === undefined || id === undefined || value === undefined) return []
+      const names = ['first_name', 'last_name'].flatMap((name) => textAt(body, `callback_query.from.${name}`) ?? [])
+      const name = names.join(' ') || (textAt(body, 'callback_query.from.username') ?? null)
+      return [{ value, user: { id, name }, reply: { method: 'answerCallbackQuery', callback_query_id: query } }]
+    },
+
+    change: ({ chat, message }, text, credentials, { ask, error }) =>
+      ask(methodUrl('editMessageText', credentials, error), {
+        json: { chat_id: chat, message_id: Number(message), text },
+      }),
+  },
+
   introductions: {
     async invite({ webhookUrl, word }, credentials, { ask, conceal, error, remember }) {
       const secretToken = secretTokenOf(credentials)
@@ -53,17 +74,14 @@ export const telegram = chatProvider({
         const name = textAt(me.json, 'result.username')
         if (name === undefined) throw error('unreadable_answer', { says: 'The bot has no user name' })
         await ask(methodUrl('setWebhook', credentials, error), {
-          json: { url: webhookUrl, secret_token: secretToken, allowed_updates: ['message'] },
+          json: { url: webhookUrl, secret_token: secretToken, allowed_updates: ['message', 'callback_query'] },
         })
         return { value: name, seconds: webhookSeconds }
       })
       return { url: `https://t.me/${botUsername}?start=${word}`, botUsername }
     },
 
-    verify({ headers }, credentials) {
-      const given = headers['x-telegram-bot-api-secret-token'] ?? ''
-      return isSame(Buffer.from(given), Buffer.from(secretTokenOf(credentials)))
-    },
+    verify: isFromTelegram,
 
     read({ body }) {
       const [, word] = started.exec(textAt(body, 'message.text') ?? '') ?? []
@@ -73,6 +91,16 @@ export const telegram = chatProvider({
       return [{ word, endpoint: { url, channel } }]
     },
   },
+})
+
+/** https://core.telegram.org/bots/api#setwebhook */
+function isFromTelegram({ headers }: InboundRequest, credentials: Bot): boolean {
+  const given = headers['x-telegram-bot-api-secret-token'] ?? ''
+  return isSame(Buffer.from(given), Buffer.from(secretTokenOf(credentials)))
+}
+
+const keyboardOf = (buttons: ChatButton[]) => ({
+  inline_keyboard: buttons.map(({ label, value }) => [{ text: label, callback_data: value }]),
 })
 
 interface Bot {

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../json-schema/run.ts'
 import type { CallTools } from './call-tools.ts'
 import type { HeardEvent, Progress } from './need.ts'
 import type { Detail, StepOutcome } from './outcome.ts'
+import type { GivenAnswer } from './question.ts'
 import type { StepRun } from './step-run.ts'
 
 export type ControlValues = Record<string, unknown>
@@ -23,7 +24,14 @@ export const stepTypes = [
   'http_request',
 ] as const
 /** Kinds that public clients do not know by name: how answers tell of them is in wire.ts. */
-export const extensionKinds = ['branch', 'exit', 'wait_for_event', 'start_workflow', 'update_subscriber'] as const
+export const extensionKinds = [
+  'branch',
+  'exit',
+  'wait_for_event',
+  'start_workflow',
+  'update_subscriber',
+  'ask',
+] as const
 export type ExtensionKind = (typeof extensionKinds)[number]
 export type StepType = (typeof stepTypes)[number] | ExtensionKind
 
@@ -63,6 +71,10 @@ export interface StepKind {
   wake?(of: StepRun, isEarly: boolean): StepOutcome | Progress<StepOutcome>
   /** What it does about an event while it waits, or about messages of earlier steps that have changed. */
   hear?(of: StepRun, event: HeardEvent | undefined): Progress<Heard>
+  /** What it does about an answer while it waits. */
+  answer?(of: StepRun, given: GivenAnswer): StepOutcome
+  /** What it does when copies of its question have ended. Nothing: it goes on waiting. */
+  look?(of: StepRun): Progress<StepOutcome | undefined>
   /** What later steps read while there is no result. */
   emptyResult?: ControlValues
   /** JSON Schema (draft 07) of its control values. */

@@ -4,6 +4,7 @@ import { sha256 } from '../../db/core/secrets.ts'
 import type { SubscriberFields } from '../../db/core/subscriber-fields.ts'
 import type { Cap, Recipient, StartedBy } from '../../db/core/tables.ts'
 import type { PlaceAnswer } from './caps.ts'
+import type { AskedPerson } from './question.ts'
 import type { StepRun } from './step-run.ts'
 
 /** Digests and throttles group by workflow step, subscriber and value. */
@@ -239,6 +240,36 @@ export interface FoundMessages {
   messages: MessageFacts[]
 }
 
+/** Asks for subscribers who are to be asked, as they are now. Unknown ones are not made. */
+export interface FindPeople {
+  need: 'find people'
+  environmentId: string
+  subscriberIds: string[]
+}
+export interface FoundPeople {
+  people: AskedPerson[]
+}
+
+/** Asks for the members of a topic, oldest subscription first. */
+export interface FindTopicMembers {
+  need: 'find topic members'
+  environmentId: string
+  topicKey: string
+  contextKeys: string[]
+  most: number
+}
+/** Asks who is on duty. */
+export interface FindOnDuty {
+  need: 'find on duty'
+  environmentId: string
+  rotaId: string
+  at: Date
+}
+export interface FoundIds {
+  /** Undefined if there is no such topic or rota. */
+  subscriberIds: string[] | undefined
+}
+
 export type Need =
   | JoinDigest
   | CloseDigest
@@ -250,6 +281,9 @@ export type Need =
   | FindMessages
   | StartWorkflow
   | UpdateSubscriber
+  | FindPeople
+  | FindTopicMembers
+  | FindOnDuty
 export type Answer =
   | DigestPlace
   | CollectedEvents
@@ -262,6 +296,8 @@ export type Answer =
   | FoundMessages
   | StartedWorkflow
   | UpdatedSubscriber
+  | FoundPeople
+  | FoundIds
 
 /** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>

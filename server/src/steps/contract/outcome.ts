@@ -2,6 +2,7 @@
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from './message.ts'
 import type { Awaited } from './need.ts'
+import type { Asking } from './question.ts'
 
 /** Why a step did not simply complete. Stored with it, so that "why did this person not get it?" is a query. */
 export type Reason =
@@ -15,6 +16,8 @@ export type Reason =
   | 'first_of_digest'
   | 'exited'
   | 'nothing_to_wait_for'
+  | 'nobody_to_ask'
+  | 'question_closed'
   | 'goal_met'
   | 'canceled_by_user'
   | 'previous_step_failed'
@@ -150,6 +153,16 @@ const lines = {
   event_condition_failed: ['A condition on an event could not be evaluated', 'Warning'],
   nothing_awaited: ['There is no message that the step could wait for', 'Success'],
   wait_invalid: ['Invalid wait configuration', 'Failed'],
+  question_asked: ['The question was put', 'Pending'],
+  question_escalated: ['The question was put to the next level', 'Pending'],
+  question_answered: ['The question was answered', 'Success'],
+  question_expired: ['Nobody answered the question in time', 'Success'],
+  question_over: ['The question is closed; this copy is not sent any more', 'Success'],
+  question_invalid: ['Invalid question', 'Failed'],
+  nobody_to_ask: ['Nobody could be asked', 'Success'],
+  levels_left_out: ['The chain has too many levels; the last ones are left out', 'Warning'],
+  copies_left_out: ['The question has too many copies; further ones are left out', 'Warning'],
+  person_gone: ['The subscriber who was to be asked no longer exists', 'Failed'],
   workflow_started: ['The other workflow was triggered', 'Success'],
   workflow_not_started: ['The other workflow could not be triggered', 'Failed'],
   subscriber_updated: ['The subscriber was updated', 'Success'],
@@ -196,6 +209,8 @@ interface Common {
   messages?: NewMessage[]
   /** State that the step gets back when it continues or is retried. */
   delivery?: Record<string, unknown>
+  /** What becomes of the question that it asks. */
+  asking?: Asking
 }
 
 /** It did its job. */

@@ -10,6 +10,7 @@ import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { renderTemplate, type Situation, situation } from '../../render/liquid.ts'
 import type { Translator } from '../../render/translations.ts'
 import { type ConditionResult, evaluateCondition, templatesIn } from '../conditions/conditions.ts'
+import type { CopyState } from './question.ts'
 
 type Members = Record<string, unknown>
 
@@ -30,6 +31,8 @@ export interface RunFacts {
   results: Members
   /** Makes the ids of its messages. */
   newId(now: Date): string
+  /** In a copy of a question: what its templates read. */
+  question?: Members
 }
 
 export interface EventFacts {
@@ -84,6 +87,8 @@ export interface EnvironmentFacts {
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */
   webhooks: ReadonlySet<EventType>
+  /** Where somebody answers a question. */
+  answerLink(questionId: string, subscriberRowId: string): string
   /** Set where the clock is held. */
   clock?: { seed: number } | undefined
 }
@@ -109,6 +114,8 @@ export interface StepRun {
   /** To be written down before the first request that must not be repeated unnoticed. */
   beginning?: Beginning
   job: JobFacts
+  /** What has become of the copies of its question, if it asks one. */
+  copies?: CopyState[]
 }
 
 export interface JobFacts {
@@ -134,7 +141,7 @@ export function situationOf(stepRun: StepRun): Situation {
   return made
 }
 
-export function variablesOf({ event, subscriber, workflow, environment, results }: RunFacts): Members {
+export function variablesOf({ event, subscriber, workflow, environment, results, question }: RunFacts): Members {
   const { payload, actor, tenant, context } = event
   // No spread among the members: V8 would make a hidden class per object.
   const variables: Members = {
@@ -153,6 +160,7 @@ export function variablesOf({ event, subscriber, workflow, environment, results 
   }
   if (actor) variables.actor = subscriberVariablesOf(actor)
   if (tenant) variables.tenant = tenant
+  if (question) variables.question = question
   return variables
 }
 

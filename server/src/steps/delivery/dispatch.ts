@@ -50,6 +50,8 @@ export interface Progress {
   dueAt?: string | undefined
   /** The provider's id of the message. */
   identifier?: string | undefined
+  /** Where a message with buttons is, to change it later. */
+  place?: Record<string, string> | undefined
   error?: string | undefined
   reason?: Reason | undefined
 }
@@ -110,6 +112,7 @@ const copied = (before: Progress): Progress => ({
   refusedBy: [...before.refusedBy],
   dueAt: undefined,
   identifier: before.identifier,
+  place: before.place,
   error: before.error,
   reason: before.reason,
 })
@@ -315,8 +318,9 @@ class Attempt {
       count('sent')
       progress.status = 'sent'
       progress.identifier = result.id
+      progress.place = result.place
       progress.error = undefined
-      const { refusedRecipients, ...told } = result
+      const { refusedRecipients, place: _, ...told } = result
       this.#note(detail('message_sent', { ...told, ...this.#destination.told }))
       if (refusedRecipients) this.#note(detail('recipients_refused', { recipients: refusedRecipients }))
       if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))
@@ -572,7 +576,10 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
   const failed = all.find((each) => each.status === 'failed' && !isSuppressed(each))
   const reason = failed?.reason ?? 'no_integration'
   // If all went well at once, the messages say enough.
-  const isTelling = report.isContinued || all.some(({ calls, status }) => calls > 1 || status === 'failed')
+  const isTelling =
+    report.isContinued ||
+    all.some(({ calls, status }) => calls > 1 || status === 'failed') ||
+    all.some(({ place }) => place)
   const kept = isTelling ? { delivery } : {}
   if (all.some(({ status }) => status === 'sent'))
     return { kind: 'done', ...common, ...kept, ...(failed ? { reason } : {}) }

@@ -1,5 +1,9 @@
 // The chat step: sends to every chat endpoint and address of the subscriber.
+import { makeButton } from '../../db/core/link-tokens.ts'
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import { deliveryProvider } from '../../providers/index.ts'
 import { shownAddress } from '../../providers/masking.ts'
+import { type ChatButton, type ChatTarget, isClickable } from '../../providers/provider.ts'
 import { renderChat } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
@@ -15,7 +19,8 @@ import {
   openingDetails,
   progressOf,
 } from '../delivery/dispatch.ts'
-import { channelOverrides, selected } from '../delivery/integration-choice.ts'
+import { channelOverrides, openIntegration, selected } from '../delivery/integration-choice.ts'
+import type { CopyVariables } from './ask-copies.ts'
 import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
 import { textFrom, textStep } from './text-step.ts'
 
@@ -36,6 +41,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     const line = detail(run.contextKeys.length > 0 ? 'no_channel_in_context' : 'no_channel')
     return { kind: 'skip', reason: 'some_channels_missing_credentials', details: [line] }
   }
+  const asked = questionFor(of, tools)
   const isFirst = of.job.delivery === null
   const details: Detail[] = isFirst ? [...openingDetails(of), ...problems] : []
   const destinations: Destination[] = []
@@ -47,7 +53,8 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       details.push(selected(integration, of, tools.brand), detail('message_created', undefined, about))
       if (missing) details.push(detail(missing, undefined, about))
     }
-    for (const { key, target, customData, providerData, channelData } of targets)
+    for (const { key, target, customData, providerData, channelData } of targets) {
+      const buttons = asked && takesButtons(integration, target, tools) ? asked.buttons : undefined
       destinations.push({
         key,
         messageId: about.messageId,
@@ -60,11 +67,13 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
           id: messageIdFor(of.job.id, key),
           attempt,
           target,
-          content: body,
+          content: asked && buttons ? asked.text : body,
+          ...(buttons ? { buttons } : {}),
           providerData,
           customData: { ...customData, ...channelOverrides(of, channel, integration.provider_id, tools.brand) },
         }),
       })
+    }
   }
   const report = await dispatch(of, tools, destinations)
   const before = progressOf(of)
@@ -112,6 +121,22 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     },
     failedLine: detail('chat_all_failed'),
   })
+}
+
+/** A question has buttons instead of the link, unless it asks for a text that has to be written. */
+function questionFor({ run }: StepRun, tools: CallTools): { text: string; buttons: ChatButton[] } | undefined {
+  const question = run.question as CopyVariables | undefined
+  if (!question || question.needsText) return undefined
+  const link = { environmentId: run.environment.id, questionId: question.id, subscriberRowId: run.subscriber.id }
+  return {
+    text: question.details === null ? question.text : `${question.text}\n\n${question.details}`,
+    buttons: question.answers.map(({ label }, place) => ({ label, value: makeButton(tools.secrets, link, place) })),
+  }
+}
+
+function takesButtons(integration: IntegrationRow, target: ChatTarget, { secrets }: CallTools): boolean {
+  const provider = deliveryProvider(integration.provider_id)
+  return isClickable(provider) && provider.buttons.fits(target, openIntegration(integration, secrets).credentials)
 }
 
 const errors = {

@@ -1,6 +1,7 @@
 // The list of step kinds: one line each.
 
 import type { StepKind, StepType } from '../contract/kind.ts'
+import { ask } from './ask.ts'
 import { branch } from './branch.ts'
 import { chat } from './chat.ts'
 import { custom } from './custom.ts'
@@ -31,6 +32,7 @@ export const stepKinds: Record<StepType, StepKind> = {
   branch,
   exit,
   wait_for_event: waitForEvent,
+  ask,
   start_workflow: startWorkflow,
   update_subscriber: updateSubscriber,
 }

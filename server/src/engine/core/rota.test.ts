@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { onDuty, type Shift, shiftProblem } from './rota.ts'
+
+const berlin = (...shifts: Shift[]) => ({ timezone: 'Europe/Berlin', shifts })
+const weekly: Shift = {
+  ...{ start: '2026-11-02T09:00', rrule: 'FREQ=WEEKLY', duration: { amount: 1, unit: 'weeks' } },
+  turns: [['ada'], ['bob'], ['cy', 'di']],
+}
+const nightly = (more: object = {}): Shift => ({
+  ...{ start: '2026-03-28T02:30', rrule: 'FREQ=DAILY', duration: { amount: 1, unit: 'hours' }, turns: [['ada']] },
+  ...more,
+})
+const on = (rota: Parameters<typeof onDuty>[0], at: string) => {
+  const { subscriberIds, from, to } = onDuty(rota, new Date(at))
+  return [subscriberIds.join(' '), from?.toISOString() ?? null, to?.toISOString() ?? null]
+}
+
+describe('who is on duty', () => {
+  test('occurrences go to the turns one after the other; the start belongs to a shift, the end does not', () => {
+    expect(on(berlin(weekly), '2026-11-02T07:59:59.999Z')).toEqual(['', null, null])
+    const first = ['ada', '2026-11-02T08:00:00.000Z', '2026-11-09T08:00:00.000Z']
+    expect(on(berlin(weekly), '2026-11-02T08:00:00Z')).toEqual(first)
+    expect(on(berlin(weekly), '2026-11-09T07:59:59.999Z')).toEqual(first)
+    expect(on(berlin(weekly), '2026-11-09T08:00:00Z')[0]).toBe('bob')
+    expect(on(berlin(weekly), '2026-11-16T08:00:00Z')[0]).toBe('cy di')
+    expect(on(berlin(weekly), '2026-11-23T08:00:00Z')[0]).toBe('ada')
+  })
+
+  test('the first shift in the list that covers the moment decides, and tells until when', () => {
+    const rota = berlin({ start: '2026-12-24T09:00', end: '2026-12-27T09:00', who: ['cy'] }, weekly)
+    expect(on(rota, '2026-12-24T07:00:00Z')).toEqual(['bob', '2026-12-21T08:00:00.000Z', '2026-12-24T08:00:00.000Z'])
+    expect(on(rota, '2026-12-25T07:00:00Z')).toEqual(['cy', '2026-12-24T08:00:00.000Z', '2026-12-27T08:00:00.000Z'])
+    expect(on(rota, '2026-12-27T08:00:00Z')).toEqual(['bob', '2026-12-27T08:00:00.000Z', '2026-12-28T08:00:00.000Z'])
+  })
+
+  test('a time that the clock leaves out is read with the offset of before: 02:30 becomes 03:30', () => {
+    expect(on(berlin(nightly()), '2026-03-29T01:29:59Z')).toEqual(['', null, null])
+    expect(on(berlin(nightly()), '2026-03-29T01:30:00Z')).toEqual([
+      ...['ada', '2026-03-29T01:30:00.000Z', '2026-03-29T02:30:00.000Z'],
+    ])
+    expect(on(berlin(nightly()), '2026-03-30T00:30:00Z')[1]).toBe('2026-03-30T00:30:00.000Z')
+  })
+
+  test('one that comes twice is the first; hours are elapsed time, days those of the calendar', () => {
+    const autumn = nightly({ start: '2026-10-24T02:30' })
+    expect(on(berlin(autumn), '2026-10-25T00:30:00Z')).toEqual([
+      ...['ada', '2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'],
+    ])
+    expect(on(berlin(autumn), '2026-10-25T01:30:00Z')[0]).toBe('')
+    const day = berlin(nightly({ start: '2026-10-24T12:00', duration: { amount: 1, unit: 'days' } }))
+    // 25 hours.
+    expect(on(day, '2026-10-24T20:00:00Z').slice(1)).toEqual(['2026-10-24T10:00:00.000Z', '2026-10-25T11:00:00.000Z'])
+    const hours = berlin(nightly({ start: '2026-10-24T12:00', duration: { amount: 24, unit: 'hours' } }))
+    expect(on(hours, '2026-10-24T20:00:00Z')[2]).toBe('2026-10-25T10:00:00.000Z')
+  })
+
+  test('a rule ends with its UNTIL or COUNT', () => {
+    const twice = berlin(nightly({ rrule: 'FREQ=DAILY;COUNT=2', start: '2026-06-01T09:00' }))
+    expect(on(twice, '2026-06-02T07:30:00Z')[0]).toBe('ada')
+    expect(on(twice, '2026-06-03T07:30:00Z')[0]).toBe('')
+    const until = berlin(nightly({ rrule: 'FREQ=DAILY;UNTIL=20260602T000000Z', start: '2026-06-01T09:00' }))
+    expect(on(until, '2026-06-02T07:30:00Z')[0]).toBe('')
+  })
+})
+
+test.each([
+  ['FREQ=WEEKLY', undefined],
+  ['FREQ=SECONDLY', 'rrule: a shift recurs hourly at most'],
+  ['BYDAY=MO', 'rrule: it has no FREQ'],
+  ['FREQ=SOMETIMES', expect.stringContaining('rrule: ')],
+  ['DTSTART:20260101T000000Z\nRRULE:FREQ=DAILY', 'rrule: it is one RRULE, without a start of its own'],
+])('the rule %s', (rrule, problem) => {
+  expect(shiftProblem({ ...weekly, rrule } as Shift)).toEqual(problem)
+})
+
+test.each([
+  [{ start: '2026-02-30T09:00', end: '2026-03-01T09:00', who: [] }, 'start: "2026-02-30T09:00" is not a local time'],
+  [{ start: '2026-03-01T09:00', end: '2026-03-01T09:00', who: [] }, 'end: it has to be after the start'],
+  [{ start: '2026-03-01T09:00', end: 'tomorrow', who: [] }, 'end: "tomorrow" is not a local time'],
+])('a shift %j', (shift, problem) => {
+  expect(shiftProblem(shift)).toContain(problem)
+})

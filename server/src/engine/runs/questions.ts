@@ -1,0 +1,133 @@
+// Answers to questions, and questions that are called off. The run's row decides between answers, deadline, cancel and level:
+// whoever holds it first.
+import { retryConflicts } from '../../db/core/database.ts'
+import { HeldMoment } from '../../db/core/held-clock.ts'
+import type { AnsweredBy, OfferedAnswer, QuestionState } from '../../db/core/tables.ts'
+import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { fail } from '../../errors.ts'
+import { priorities } from '../core/fair-share.ts'
+import { timeIn } from '../core/held-clocks.ts'
+import { holdRuns } from '../core/statements.ts'
+import { cancelRuns, patience } from './cancel.ts'
+import { lockRuns } from './load.ts'
+import { settle } from './needs.ts'
+import type { QuestionFacts } from './question-rows.ts'
+import { answerQuestion } from './run.ts'
+import type { EngineParts } from './start-runs.ts'
+import { storeRuns } from './store.ts'
+
+export interface QuestionKey {
+  environmentId: string
+  questionId: string
+}
+
+export interface AnswerRequest extends QuestionKey {
+  answer: string
+  text?: string | null | undefined
+  /** Who answers, but for the time. */
+  by: Omit<AnsweredBy, 'createdAt'>
+}
+
+export interface Answered {
+  state: 'answered'
+  answer: string
+  answeredBy: AnsweredBy
+  isYours: true
+}
+
+interface QuestionRow extends QuestionFacts {
+  answers: OfferedAnswer[]
+  free_text: { label: string; required: boolean } | null
+  position: number
+}
+
+const findQuestion = statement('find_question', 'SELECT * FROM questions WHERE environment_id = $1 AND id = $2')
+
+/** The state of a question at a moment: from its deadline on it is over, however late the wake-up comes. */
+export const stateAt = (
+  { state, deadline }: { state: QuestionState; deadline: Date | string },
+  now: Date,
+): QuestionState => (state === 'open' && new Date(deadline) <= now ? 'expired' : state)
+
+/** The first valid answer wins, in the transaction that lets the run go on. The same one again is answered alike. */
+export const answer = (parts: EngineParts, request: AnswerRequest): Promise<Answered> =>
+  retryConflicts(() => inTransaction(parts.pool, (transaction) => take(transaction, parts, request), patience))
+
+async function take(transaction: Transaction, parts: EngineParts, request: AnswerRequest): Promise<Answered> {
+  const { environmentId } = request
+  const { memory, clock, shares, hands, wakes, bell, tracing, meter } = parts
+  const shown = await timeIn(transaction, parts, environmentId)
+  const before = await find(transaction, request)
+  refuseStrangers(before, request)
+  if (stateAt(before, shown) !== 'open') return answerClosed(before, request, shown)
+  refuseInvalid(before, request)
+  const [run] = await lockRuns(transaction, memory, [{ environmentId, id: before.notification_id }], shown)
+  // Others may have been first while we waited.
+  const question = await find(transaction, request)
+  const now = shown instanceof HeldMoment ? shown : clock.now()
+  const job = run?.jobs.find(({ position, status }) => position === question.position && status === 'delayed')
+  if (!run || !job || stateAt(question, now) !== 'open') return answerClosed(question, request, now)
+  const by: AnsweredBy = { ...request.by, createdAt: now.toISOString() }
+  const label = question.answers.find(({ id }) => id === request.answer)?.label ?? request.answer
+  const given = { answer: request.answer, label, text: textIn(request), by }
+  await settle(transaction, [{ run, progress: answerQuestion(run, job, given, now) }], parts, now)
+  const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter }
+  await storeRuns(transaction, [run], writing)
+  return { state: 'answered', answer: request.answer, answeredBy: by, isYours: true }
+}
+
+async function find(transaction: Transaction, { environmentId, questionId }: QuestionKey): Promise<QuestionRow> {
+  const [row] = await transaction.run<QuestionRow>(findQuestion, [environmentId, questionId])
+  if (!row) throw fail('question_not_found', { id: questionId })
+  return row
+}
+
+/** A member answers as themselves; anybody else was asked. */
+function refuseStrangers({ asked }: QuestionRow, { by }: AnswerRequest): void {
+  if (by.member && by.subscriberId === null) return
+  if (!asked.some(({ subscriberId }) => subscriberId === by.subscriberId))
+    throw fail('not_asked', { subscriberId: by.subscriberId ?? '' })
+}
+
+function refuseInvalid({ answers, free_text }: QuestionRow, request: AnswerRequest): void {
+  const ids = answers.map(({ id }) => id)
+  if (!ids.includes(request.answer)) throw fail('answer_unknown', { answer: request.answer, answers: ids.join(', ') })
+  if (free_text?.required === true && textIn(request) === null) throw fail('answer_needs_text')
+}
+
+const textIn = ({ text }: AnswerRequest): string | null => text?.trim() || null
+
+function answerClosed(question: QuestionRow, { answer: given, by }: AnswerRequest, now: Date): Answered {
+  const { answer: taken, answered_by: answeredBy } = question
+  const state = stateAt(question, now)
+  const isSame =
+    answeredBy !== null &&
+    answeredBy.subscriberId === by.subscriberId &&
+    answeredBy.member?.id === by.member?.id &&
+    answeredBy.as?.userId === by.as?.userId
+  if (state === 'answered' && isSame && taken === given && answeredBy)
+    return { state, answer: given, answeredBy, isYours: true }
+  // Between the deadline and the end of its step it is over all the same.
+  throw fail('question_closed', { state }, { ctx: { state, answer: taken, answeredBy } })
+}
+
+/** Cancels the run that asks. */
+export async function cancelQuestion(parts: EngineParts, key: QuestionKey): Promise<void> {
+  const { environmentId } = key
+  await retryConflicts(() =>
+    inTransaction(
+      parts.pool,
+      async (transaction) => {
+        const now = await timeIn(transaction, parts, environmentId)
+        const { notification_id: id } = await find(transaction, key)
+        await transaction.run(holdRuns, [[environmentId], [id]])
+        const question = await find(transaction, key)
+        const state = stateAt(question, now)
+        const { answer: taken, answered_by: answeredBy } = question
+        if (state !== 'open') throw fail('question_closed', { state }, { ctx: { state, answer: taken, answeredBy } })
+        await cancelRuns(transaction, parts, { environmentId, ids: [id] }, now)
+      },
+      patience,
+    ),
+  )
+}

@@ -1,0 +1,66 @@
+// What the pages behind links in messages share: their headers, the language of their reader, and the forms they send. Nothing
+// here sets or reads a cookie, or redirects.
+import { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type ConsentLanguage, consentLanguage } from '../../render/consent-texts.ts'
+import { parseBody, parseForm } from './body.ts'
+import type { App } from './resource.ts'
+
+const largestForm = 16 * 1024
+
+/** Of every answer. */
+export const alwaysSent = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex',
+}
+export const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+export function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
+  return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
+}
+
+/** `?lang=`, the subscriber's, the browser's, English. */
+export function languageOf({ query, headers }: FastifyRequest, locale?: string | null): ConsentLanguage {
+  const { lang } = query as { lang?: string }
+  const accepted = (headers['accept-language'] ?? '').split(',').map((each) => each.split(';')[0]?.trim())
+  return consentLanguage(lang, locale, ...accepted)
+}
+
+/** Forms of both kinds; anything else is an empty one, which the route refuses in its own words. */
+export function takeForms(scope: App, { withJson = false, bodyLimit = largestForm } = {}): void {
+  const limit = { parseAs: 'buffer', bodyLimit } as const
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', limit, async () => ({}))
+  scope.addContentTypeParser('application/x-www-form-urlencoded', limit, async (_: unknown, bytes: Buffer) =>
+    parseForm(bytes.toString()),
+  )
+  if (withJson)
+    scope.addContentTypeParser('application/json', limit, async (_: unknown, bytes: Buffer) => parseBody(bytes))
+  scope.addContentTypeParser('multipart/form-data', limit, async ({ headers }: FastifyRequest, bytes: Buffer) =>
+    fieldsIn(headers['content-type'] ?? '', bytes),
+  )
+}
+
+function fieldsIn(contentType: string, bytes: Buffer): Promise<Record<string, string>> {
+  return new Promise((resolve) => {
+    const fields: Record<string, string> = {}
+    try {
+      const parser = new Busboy({
+        headers: { 'content-type': contentType },
+        limits: { fields: 20, files: 0, parts: 20 },
+      })
+      parser.on('field', (name, value) => {
+        fields[name] = value
+      })
+      parser.on('error', () => resolve({}))
+      parser.on('finish', () => resolve(fields))
+      Readable.from([bytes]).pipe(parser)
+    } catch {
+      // A form that cannot be read says nothing.
+      resolve({})
+    }
+  })
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { makeWorkflow } from '../../../test/runs.ts'
+import { useServer } from '../../../test/server.ts'
+
+const server = useServer()
+const primary = {
+  ...{ rotaId: 'primary', name: 'Primary', timezone: 'Europe/Berlin' },
+  shifts: [
+    { start: '2026-12-24T09:00', end: '2026-12-27T09:00', who: ['cy'] },
+    {
+      ...{ start: '2026-11-02T09:00', rrule: 'FREQ=WEEKLY', duration: { amount: 1, unit: 'weeks' } },
+      turns: [['ada'], ['bob'], ['cy', 'di']],
+    },
+  ],
+}
+
+test('rotas are made, read, changed and deleted, unless a workflow uses them', async () => {
+  const api = await server.freshApi()
+  const made = await api.post('/v2/rotas', primary)
+  expect(made, made.text).toMatchObject({ status: 201, body: primary })
+  expect(await api.post('/v2/rotas', primary)).toMatchObject({
+    ...{ status: 409, body: { code: 'rota_exists', message: 'Rota "primary" exists already' } },
+  })
+  expect((await api.get('/v2/rotas')).body.data).toMatchObject([primary])
+  expect((await api.get('/v2/rotas/primary/on-duty?at=2026-11-03T00:00:00Z')).body).toEqual({
+    ...{ at: '2026-11-03T00:00:00.000Z', subscriberIds: ['ada'] },
+    ...{ from: '2026-11-02T08:00:00.000Z', to: '2026-11-09T08:00:00.000Z' },
+  })
+  expect((await api.get('/v2/rotas/primary/on-duty?at=2020-11-03T00:00:00Z')).body).toMatchObject({
+    ...{ subscriberIds: [], from: null, to: null },
+  })
+  const { rotaId: _, ...rest } = primary
+  expect((await api.put('/v2/rotas/primary', { ...rest, name: 'First' })).body.name).toBe('First')
+  await makeWorkflow(api, 'page', [
+    {
+      type: 'ask',
+      controlValues: {
+        ...{ question: 'x', answers: [{ id: 'ack', label: 'I take it' }], amount: 1, unit: 'hours' },
+        chain: [{ rota: 'primary' }],
+      },
+    },
+  ])
+  expect((await api.delete('/v2/rotas/primary')).body).toMatchObject({
+    ...{ code: 'rota_in_use', message: 'Rota "primary" is used by page' },
+  })
+  await api.delete('/v2/workflows/page')
+  expect((await api.delete('/v2/rotas/primary')).status).toBe(204)
+  expect((await api.get('/v2/rotas/primary')).body).toMatchObject({
+    ...{ code: 'rota_not_found', message: 'Rota "primary" not found' },
+  })
+  expect((await api.put('/v2/rotas/primary', rest)).status).toBe(404)
+})
+
+test.each([
+  [{ timezone: 'Nowhere/Land' }, 'timezone'],
+  [
+    { shifts: [{ start: '2026-11-02T09:00', rrule: 'FREQ=X', duration: { amount: 1, unit: 'days' }, turns: [['a']] }] },
+    'rrule',
+  ],
+  [{ shifts: [{ start: '2026-11-02T09:00', who: ['a'] }] }, 'end'],
+  [{ shifts: [{ start: '2026-11-02T09:00', rrule: 'FREQ=DAILY' }] }, 'duration'],
+])('what cannot be read is refused: %j', async (change, word) => {
+  const api = await server.freshApi()
+  const refused = await api.post('/v2/rotas', { ...primary, ...change })
+  expect(refused.status, refused.text).toBe(422)
+  expect(refused.text).toContain(word)
+})

@@ -1,0 +1,408 @@
+import { describe, expect, test } from 'vitest'
+import { say, statesOf } from '../../../test/journeys.ts'
+import { contentsOf, makeWorkflow, messagesOf, pass, prefer, runOf, type Step, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer()
+
+const yesNo = [
+  { id: 'yes', label: 'Approve' },
+  { id: 'no', label: 'Reject' },
+]
+const ask = (more: object = {}, stepId = 'approve'): Step => ({
+  ...{ name: stepId, stepId, type: 'ask' },
+  controlValues: {
+    question: 'Refund {{payload.amount}}?',
+    ...{ details: 'Order {{payload.order}}', answers: yesNo, channels: ['in_app'], amount: 1, unit: 'hours', ...more },
+  },
+})
+const after = say('after', '{{steps.approve.outcome}} {{steps.approve.answer}} {{steps.approve.answeredBy.name}}')
+
+async function apiWith(...steps: Step[]): Promise<Api> {
+  const api = await server.freshApi()
+  for (const channel of ['email', 'sms'])
+    await api.post('/v1/integrations', { providerId: `svc-${channel}`, channel, active: true, credentials: {} })
+  await makeWorkflow(api, 'refund', steps)
+  for (const [subscriberId, firstName, lastName] of [
+    ['ada', 'Ada', 'Lovelace'],
+    ['bob', 'Bob', 'Byte'],
+    ['cy', 'Cy', 'Cole'],
+  ])
+    await api.post('/v2/subscribers', {
+      ...{ subscriberId, firstName, lastName, email: `${subscriberId}@example.com`, phone: '+4915112345678' },
+    })
+  return api
+}
+
+const start = async (api: Api, to: unknown = 'ada', more: object = {}) => {
+  const transactionId = await trigger(api, 'refund', to, { payload: { amount: 40, order: 7 }, ...more })
+  await server.drain()
+  return transactionId
+}
+
+async function questionOf(api: Api, transactionId: string) {
+  const { body, text } = await api.get(`/v2/questions?transactionId=${transactionId}`)
+  expect(body.data, text).toHaveLength(1)
+  return body.data[0]
+}
+
+const answer = async (api: Api, id: string, body: object) => {
+  const answered = await api.post(`/v2/questions/${id}/answer`, body)
+  await server.drain()
+  return answered
+}
+
+describe('a question to the subscriber of the run', () => {
+  test('waits for the answer, and later steps read it', async () => {
+    const api = await apiWith(ask(), after)
+    const transactionId = await start(api)
+    const waiting = await runOf(api, transactionId)
+    expect(statesOf(waiting)).toEqual(['approve delayed', 'approve completed', 'after pending'])
+    expect(waiting.jobs[0]).toMatchObject({ kind: 'ask', dueAt: expect.any(String) })
+    expect(waiting.jobs[1]).toMatchObject({ type: 'in_app', of: 'approve', asked: 'ada', level: 0 })
+    const question = await questionOf(api, transactionId)
+    expect(question).toMatchObject({
+      ...{ state: 'open', question: 'Refund 40?', details: 'Order 7', answers: yesNo, answer: null, text: null },
+      ...{ answeredBy: null, level: 0, round: 1, transactionId, workflowId: 'refund', stepId: 'approve' },
+      notificationId: waiting._id,
+      asked: [
+        {
+          ...{ subscriberId: 'ada', level: 0, remindedAt: [] },
+          channels: [{ channel: 'in_app', status: 'completed', reason: null, messageId: expect.any(String) }],
+        },
+      ],
+    })
+    const [message] = await messagesOf(api, 'subscriberId=ada')
+    expect(message.content).toBe('Refund 40?\n\nOrder 7')
+    server.clock.advance({ minutes: 10 })
+    const answered = await answer(api, question.id, { answer: 'yes', subscriberId: 'ada' })
+    expect(answered).toMatchObject({
+      status: 200,
+      body: {
+        ...{ state: 'answered', answer: 'yes', isYours: true },
+        answeredBy: { subscriberId: 'ada', name: 'Ada Lovelace', channel: 'api' },
+      },
+    })
+    const done = await runOf(api, transactionId)
+    expect(statesOf(done)).toEqual(['approve completed', 'approve completed', 'after completed'])
+    expect(done.jobs[0].outcome).toMatchObject({
+      ...{ outcome: 'answered', answer: 'yes', text: null, level: 0, questionId: question.id },
+      answeredBy: { subscriberId: 'ada', name: 'Ada Lovelace', channel: 'api' },
+    })
+    expect(await contentsOf(api, 'ada')).toEqual([
+      'Refund 40?\n\nOrder 7\n\nApprove: Ada Lovelace',
+      'answered yes Ada Lovelace',
+    ])
+    // Its time comes for nothing.
+    await pass(server, { hours: 2 })
+    expect(await contentsOf(api, 'ada')).toHaveLength(2)
+    expect((await api.get(`/v2/questions/${question.id}`)).body).toMatchObject({ state: 'answered', answer: 'yes' })
+  })
+
+  test('its in-app copy has a button for each of two answers, and pressing one answers', async () => {
+    const api = await apiWith(ask(), after)
+    const transactionId = await start(api)
+    const path = '/v2/subscribers/ada/notifications'
+    const [notification] = (await api.get(path)).body.data
+    expect(notification).toMatchObject({
+      ...{ body: 'Refund 40?\n\nOrder 7', primaryAction: { label: 'Approve' }, secondaryAction: { label: 'Reject' } },
+      data: { question: { id: expect.any(String), state: 'open', answer: null, answeredBy: null } },
+    })
+    const pressed = await api.patch(`${path}/${notification.id}/actions/secondary/complete`, {})
+    await server.drain()
+    expect(pressed, pressed.text).toMatchObject({ status: 200, body: { isRead: true } })
+    expect(pressed.body).not.toHaveProperty('primaryAction')
+    expect(pressed.body.data.question).toMatchObject({
+      ...{ state: 'answered', answer: 'no', answeredBy: { subscriberId: 'ada', channel: 'in_app' } },
+    })
+    expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ answer: 'no' })
+    const other = await api.patch(`${path}/${notification.id}/actions/primary/complete`, {})
+    expect(other).toMatchObject({
+      status: 409,
+      body: { code: 'question_closed', ctx: { state: 'answered', answer: 'no' } },
+    })
+    expect((await api.patch(`${path}/${notification.id}/actions/secondary/complete`, {})).status).toBe(200)
+  })
+
+  test.each([
+    ['three answers', { answers: [...yesNo, { id: 'later', label: 'Later' }] }],
+    ['a required text', { freeText: { label: 'Why?', required: true } }],
+  ])('with %s one button leads to the page', async (_, more) => {
+    const api = await apiWith(ask(more), after)
+    await start(api)
+    const [notification] = (await api.get('/v2/subscribers/ada/notifications')).body.data
+    expect(notification.primaryAction).toMatchObject({
+      ...{ label: 'Answer', redirect: { url: expect.stringMatching(/\/a\/[\w-]+$/), target: '_blank' } },
+    })
+    expect(notification).not.toHaveProperty('secondaryAction')
+    const path = `/v2/subscribers/ada/notifications/${notification.id}/actions/primary/complete`
+    expect((await api.patch(path, {})).body.data.question.state).toBe('open')
+  })
+
+  test('who answers first wins; the same again is 200, anything else is refused', async () => {
+    const api = await apiWith(ask({ freeText: { label: 'Why?', required: true } }), after)
+    const { id } = await questionOf(api, await start(api))
+    expect(await answer(api, id, { answer: 'maybe', subscriberId: 'ada' })).toMatchObject({
+      ...{ status: 422, body: { code: 'answer_unknown', message: '"maybe" is not among the answers: yes, no' } },
+    })
+    expect(await answer(api, id, { answer: 'yes', subscriberId: 'ada', text: ' ' })).toMatchObject({
+      ...{ status: 422, body: { code: 'answer_needs_text' } },
+    })
+    expect(await answer(api, id, { answer: 'yes', subscriberId: 'bob', text: 'x' })).toMatchObject({
+      ...{ status: 403, body: { code: 'not_asked', message: 'bob was not asked this question' } },
+    })
+    expect((await answer(api, id, { answer: 'yes', text: 'x' })).status).toBe(422)
+    expect((await answer(api, '000000000000000000000000', { answer: 'yes', subscriberId: 'ada' })).body.code).toBe(
+      'question_not_found',
+    )
+    expect((await answer(api, id, { answer: 'yes', subscriberId: 'ada', text: 'Fine' })).status).toBe(200)
+    expect((await answer(api, id, { answer: 'yes', subscriberId: 'ada', text: 'Again' })).status).toBe(200)
+    expect((await answer(api, id, { answer: 'no', subscriberId: 'ada', text: 'x' })).body).toMatchObject({
+      ...{ code: 'question_closed', message: 'The question is closed: answered' },
+      ctx: { state: 'answered', answer: 'yes', answeredBy: { subscriberId: 'ada' } },
+    })
+    expect((await api.get(`/v2/questions/${id}`)).body.text).toBe('Fine')
+  })
+
+  test('from the deadline on it is over, however late the wake-up comes', async () => {
+    const api = await apiWith(ask(), after)
+    const transactionId = await start(api)
+    const { id } = await questionOf(api, transactionId)
+    server.clock.advance({ hours: 1 })
+    const late = await api.post(`/v2/questions/${id}/answer`, { answer: 'yes', subscriberId: 'ada' })
+    expect(late).toMatchObject({
+      status: 409,
+      body: { code: 'question_closed', ctx: { state: 'expired', answer: null } },
+    })
+    expect((await api.get(`/v2/questions/${id}`)).body.state).toBe('expired')
+    expect((await api.get('/v2/questions?state=open')).body.data).toEqual([])
+    await server.drain()
+    const run = await runOf(api, transactionId)
+    expect(run.jobs[0].outcome).toEqual({
+      ...{ outcome: 'timeout', answer: null, text: null, answeredBy: null, level: null, questionId: id },
+    })
+    expect(await contentsOf(api, 'ada')).toEqual(['Refund 40?\n\nOrder 7\n\nThis question is over.', 'timeout  '])
+  })
+
+  test('nobody: every copy was held back', async () => {
+    const api = await apiWith(ask({ channels: ['in_app', 'email', 'sms'] }), after)
+    await prefer(api, 'ada', { channels: { in_app: false, email: false } })
+    await api.patch('/v2/subscribers/ada', { phone: null })
+    const transactionId = await start(api)
+    const run = await runOf(api, transactionId)
+    expect(statesOf(run)).toEqual([
+      'approve skipped nobody_to_ask',
+      ...['approve canceled preference', 'approve canceled preference', 'approve canceled missing_phone'],
+      'after canceled preference',
+    ])
+    expect(run.jobs[0].outcome).toMatchObject({ outcome: 'nobody', answer: null })
+    expect((await questionOf(api, transactionId)).state).toBe('expired')
+  })
+
+  test('reminders send again; the in-app copy becomes unread, and a closed question reminds nobody', async () => {
+    const reminders = [10, 30].map((amount) => ({ amount, unit: 'minutes' }))
+    const api = await apiWith(ask({ channels: ['in_app', 'email'], reminders }), after)
+    const transactionId = await start(api)
+    const path = '/v2/subscribers/ada/notifications'
+    const [{ id }] = (await api.get(path)).body.data
+    await api.patch(`${path}/${id}/read`, {})
+    await pass(server, { minutes: 10 })
+    expect((await api.get(path)).body.data).toMatchObject([{ id, isRead: false, isSeen: false }])
+    const question = await questionOf(api, transactionId)
+    expect(question.asked).toMatchObject([{ subscriberId: 'ada', remindedAt: [expect.any(String)] }])
+    const mails = await messagesOf(api, 'subscriberId=ada&channel=email')
+    expect(mails).toHaveLength(2)
+    await answer(api, question.id, { answer: 'yes', subscriberId: 'ada' })
+    await pass(server, { minutes: 30 })
+    expect(await messagesOf(api, 'subscriberId=ada&channel=email')).toHaveLength(2)
+  })
+
+  test('a cancel closes it and its copies', async () => {
+    const api = await apiWith(ask(), after)
+    const transactionId = await start(api)
+    const { id } = await questionOf(api, transactionId)
+    expect((await api.post(`/v2/questions/${id}/cancel`, {})).body).toEqual({ canceled: true })
+    expect(statesOf(await runOf(api, transactionId))).toEqual([
+      'approve canceled canceled_by_user',
+      'approve completed',
+      'after canceled canceled_by_user',
+    ])
+    expect((await questionOf(api, transactionId)).state).toBe('canceled')
+    expect(await contentsOf(api, 'ada')).toEqual(['Refund 40?\n\nOrder 7\n\nThis question is over.'])
+    expect((await api.post(`/v2/questions/${id}/cancel`, {})).body.code).toBe('question_closed')
+    expect((await answer(api, id, { answer: 'yes', subscriberId: 'ada' })).body).toMatchObject({
+      ...{ code: 'question_closed', ctx: { state: 'canceled' } },
+    })
+  })
+})
+
+describe('the page', () => {
+  const language = { 'accept-language': 'en' }
+
+  async function linksOf(api: Api) {
+    const [mail] = (await api.get('/v1/sandbox/messages?channel=email')).body.data
+    const [text] = (await api.get('/v1/sandbox/messages?channel=sms')).body.data
+    const { body } = await api.get(`/v1/sandbox/messages/${mail.id}`)
+    const links = [...body.html.matchAll(/href="([^"]*\/a\/[^"]*)"/g)].map(([, url]) =>
+      String(url).replaceAll('&amp;', '&'),
+    )
+    return { links, sms: String(text.text) }
+  }
+  const call = (url: string, init: RequestInit = {}) => {
+    const { pathname, search } = new URL(url)
+    return fetch(server.url + pathname + search, { redirect: 'error', ...init })
+  }
+
+  test('is reached by email and SMS; robots change nothing; a form answers', async () => {
+    const freeText = { label: 'Why?', required: true }
+    const api = await apiWith(ask({ channels: ['email', 'sms'], subject: 'A refund waits', freeText }), after)
+    const transactionId = await start(api)
+    const { links, sms } = await linksOf(api)
+    expect(links).toEqual([
+      expect.stringMatching(/\/a\/[\w-]+\?answer=yes$/),
+      expect.stringMatching(/\/a\/[\w-]+\?answer=no$/),
+      expect.stringMatching(/\/a\/[\w-]+$/),
+    ])
+    const url = String(links[2])
+    expect(sms).toBe(`Refund 40?\n${url}`)
+    for (const link of links)
+      for (const method of ['GET', 'HEAD']) {
+        const robot = await call(link, { method })
+        expect(robot.status).toBe(200)
+        expect(robot.headers.get('cache-control')).toBe('no-store')
+        expect(robot.headers.get('referrer-policy')).toBe('no-referrer')
+        expect(robot.headers.get('x-robots-tag')).toBe('noindex')
+        expect(robot.headers.get('set-cookie')).toBeNull()
+      }
+    expect((await questionOf(api, transactionId)).state).toBe('open')
+    const page = await (await call(String(links[1]), { headers: language })).text()
+    expect(page).toContain('Refund 40?')
+    expect(page).not.toContain('<script')
+    expect(page.indexOf('>Reject<')).toBeLessThan(page.indexOf('>Approve<'))
+    const german = await (await call(`${url}?lang=de`)).text()
+    expect(german).toContain('lang="de"')
+    const form = (fields: Record<string, string>) => ({
+      method: 'POST',
+      headers: language,
+      body: new URLSearchParams(fields),
+    })
+    const missing = await call(url, form({ answer: 'yes' }))
+    expect(missing.status).toBe(422)
+    expect(await missing.text()).toContain('Please write something beside your answer.')
+    const done = await call(url, form({ answer: 'yes', text: 'Fine & good' }))
+    expect(done.status).toBe(200)
+    expect(await done.text()).toContain('Approve: Ada Lovelace')
+    await server.drain()
+    const question = await questionOf(api, transactionId)
+    expect(question).toMatchObject({ state: 'answered', text: 'Fine & good', answeredBy: { channel: 'page' } })
+    const closed = await call(url, form({ answer: 'no', text: 'x' }))
+    expect(closed.status).toBe(409)
+    const over = await closed.text()
+    expect(over).toContain('Approve: Ada Lovelace')
+    expect(over).not.toContain('<button')
+  })
+
+  test('speaks JSON, and knows its own links only', async () => {
+    const api = await apiWith(ask({ channels: ['email', 'sms'] }), after)
+    await start(api)
+    const url = String((await linksOf(api)).links[2])
+    const json = { accept: 'application/json', 'content-type': 'application/json' }
+    const shown = await (await call(url, { headers: json })).json()
+    expect(shown).toEqual({
+      ...{ id: expect.any(String), question: 'Refund 40?', details: 'Order 7', answers: yesNo, freeText: null },
+      ...{ state: 'open', answer: null, answeredBy: null, deadline: expect.any(String) },
+    })
+    const unknown = await call(url, { method: 'POST', headers: json, body: JSON.stringify({ answer: 'x' }) })
+    expect([unknown.status, await unknown.json()]).toMatchObject([422, { code: 'answer_unknown' }])
+    const answered = await call(url, { method: 'POST', headers: json, body: JSON.stringify({ answer: 'no' }) })
+    expect(await answered.json()).toMatchObject({ state: 'answered', answer: 'no', isYours: true })
+    expect((await call(url, { method: 'POST', headers: json, body: JSON.stringify({ answer: 'no' }) })).status).toBe(
+      200,
+    )
+    const other = await call(url, { method: 'POST', headers: json, body: JSON.stringify({ answer: 'yes' }) })
+    expect([other.status, await other.json()]).toMatchObject([409, { code: 'question_closed', ctx: { answer: 'no' } }])
+    const at = url.length - 3
+    const forged = url.slice(0, at) + (url[at] === 'A' ? 'B' : 'A') + url.slice(at + 1)
+    const refused = await call(forged, { headers: json })
+    expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'link_not_found' }])
+    const wrong = await call(forged, { headers: { accept: 'text/html' } })
+    expect([wrong.status, await wrong.text()]).toEqual([404, expect.not.stringContaining('<button')])
+  })
+})
+
+describe('a chain', () => {
+  const chained = (chain: object[], more: object = {}) =>
+    ask({ chain, patience: { amount: 5, unit: 'minutes' }, ...more })
+  const asked = async (api: Api, transactionId: string) =>
+    (await questionOf(api, transactionId)).asked.map(
+      ({ subscriberId, level }: { subscriberId: string; level: number }) => `${subscriberId} ${level}`,
+    )
+
+  test('asks the next level when patience is over; whoever was asked before may still answer', async () => {
+    const api = await apiWith(
+      chained([{ subscriberId: 'bob' }, { subscriberIds: ['cy', '{{payload.deputy}}'] }]),
+      after,
+    )
+    const transactionId = await start(api, 'ada', { payload: { amount: 1, deputy: 'di' } })
+    expect(await asked(api, transactionId)).toEqual(['bob 0'])
+    expect(await contentsOf(api, 'ada')).toEqual([])
+    await pass(server, { minutes: 5 })
+    // Unknown subscribers are not made.
+    expect(await asked(api, transactionId)).toEqual(['bob 0', 'cy 1'])
+    expect((await api.get('/v2/subscribers/di')).status).toBe(404)
+    const question = await questionOf(api, transactionId)
+    expect(question).toMatchObject({ level: 1, round: 1 })
+    await answer(api, question.id, { answer: 'yes', subscriberId: 'bob' })
+    const run = await runOf(api, transactionId)
+    expect(run.jobs[0].outcome).toMatchObject({ outcome: 'answered', level: 0, answeredBy: { name: 'Bob Byte' } })
+    expect(run.jobs.map((job: { asked?: string; level?: number }) => [job.asked, job.level])).toEqual([
+      [undefined, undefined],
+      ['bob', 0],
+      ['cy', 1],
+      [undefined, undefined],
+    ])
+    expect(await contentsOf(api, 'cy')).toEqual([expect.stringContaining('Approve: Bob Byte')])
+    expect(await contentsOf(api, 'ada')).toEqual(['answered yes Bob Byte'])
+  })
+
+  test('passes over a level at which nobody can be reached at once, and begins again for each round', async () => {
+    const api = await apiWith(
+      chained([{ subscriberId: 'nobody' }, { subscriberId: 'bob' }, { topicKey: 'managers', inOrder: true }], {
+        rounds: 2,
+      }),
+      after,
+    )
+    await api.post('/v2/topics', { key: 'managers' })
+    for (const id of ['cy', 'ada']) await api.post('/v2/topics/managers/subscriptions', { subscriberIds: [id] })
+    await prefer(api, 'cy', { channels: { in_app: false } })
+    const transactionId = await start(api, 'ada')
+    expect(await asked(api, transactionId)).toEqual(['bob 1'])
+    await pass(server, { minutes: 5 })
+    expect(await asked(api, transactionId)).toEqual(['bob 1', 'cy 2', 'ada 3'])
+    const path = '/v2/subscribers/bob/notifications'
+    const [{ id }] = (await api.get(path)).body.data
+    await api.patch(`${path}/${id}/read`, {})
+    await pass(server, { minutes: 5 })
+    expect(await asked(api, transactionId)).toEqual(['bob 1', 'cy 2', 'ada 3', 'bob 1'])
+    expect((await questionOf(api, transactionId)).round).toBe(2)
+    // To be asked again is like a reminder.
+    expect((await api.get(path)).body.data).toMatchObject([{ id, isRead: false }])
+    await pass(server, { minutes: 20 })
+    expect(await asked(api, transactionId)).toHaveLength(6)
+    await pass(server, { minutes: 30 })
+    expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ outcome: 'timeout' })
+  })
+
+  test('asks whoever is on duty when the level is reached', async () => {
+    const api = await apiWith(chained([{ rota: 'primary' }, { rota: 'none' }]), after)
+    const made = await api.post('/v2/rotas', {
+      ...{ rotaId: 'primary', name: 'Primary', timezone: 'UTC' },
+      shifts: [{ start: '2000-01-01T00:00', end: '2099-01-01T00:00', who: ['cy'] }],
+    })
+    expect(made, made.text).toMatchObject({ status: 201 })
+    const transactionId = await start(api, 'ada')
+    expect(await asked(api, transactionId)).toEqual(['cy 0'])
+    await pass(server, { hours: 1 })
+    expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ outcome: 'timeout' })
+  })
+})
