@@ -1,0 +1,20 @@
+// The states of a question in words.
+import type { Question } from '../../api/questions.ts'
+import type { Tone } from '../../ui/base/status.tsx'
+
+export const states: Record<Question['state'], { word: string; tone: Tone }> = {
+  open: { word: 'Open', tone: 'info' },
+  answered: { word: 'Answered', tone: 'good' },
+  expired: { word: 'Expired', tone: 'warn' },
+  canceled: { word: 'Canceled', tone: 'neutral' },
+}
+
+/** "Approve: Ada Lovelace", or nothing yet. */
+export function answerOf({ answer, answers, answeredBy }: Question): string {
+  if (answer === null) return ''
+  const label = answers.find(({ id }) => id === answer)?.label ?? answer
+  const who = whoAnswered(answeredBy)
+  return who === '' ? label : `${label}: ${who}`
+}
+
+export const whoAnswered = (by: Question['answeredBy']): string => by?.name || by?.subscriberId || ''
