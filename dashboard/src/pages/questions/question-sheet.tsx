@@ -18,13 +18,13 @@ import { Textarea } from '../../ui/form/input.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
-import { answerOf, states, whoAnswered } from './words.ts'
+import { answerOf, stateTones, stateWords, whoAnswered } from './words.ts'
 
 export function QuestionState({ question }: { question: Question }) {
-  const { word, tone } = states[question.state]
+  const { state } = question
   return (
-    <Status tone={tone} live={question.state === 'open'}>
-      {word}
+    <Status tone={stateTones[state]} live={state === 'open'}>
+      {stateWords[state]}
     </Status>
   )
 }

@@ -12,7 +12,7 @@ import { FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx
 import { type Column, Paging, Table } from '../../ui/list/table.tsx'
 import { manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { QuestionSheet, QuestionState } from './question-sheet.tsx'
-import { answerOf, states } from './words.ts'
+import { answerOf, stateWords } from './words.ts'
 
 const schema = {
   state: manyOf(['open', 'answered', 'expired', 'canceled']),
@@ -56,7 +56,7 @@ export function Page() {
         <FilterChip
           label="State"
           single
-          options={Object.entries(states).map(([value, { word }]) => ({ value, label: word }))}
+          options={Object.entries(stateWords).map(([value, label]) => ({ value, label }))}
           value={filters.state}
           onValue={(value) => setFilters({ state: value as typeof filters.state })}
         />

@@ -2,11 +2,18 @@
 import type { Question } from '../../api/questions.ts'
 import type { Tone } from '../../ui/base/status.tsx'
 
-export const states: Record<Question['state'], { word: string; tone: Tone }> = {
-  open: { word: 'Open', tone: 'info' },
-  answered: { word: 'Answered', tone: 'good' },
-  expired: { word: 'Expired', tone: 'warn' },
-  canceled: { word: 'Canceled', tone: 'neutral' },
+export const stateWords: Record<Question['state'], string> = {
+  open: 'Open',
+  answered: 'Answered',
+  expired: 'Expired',
+  canceled: 'Canceled',
+}
+
+export const stateTones: Record<Question['state'], Tone> = {
+  open: 'info',
+  answered: 'good',
+  expired: 'warn',
+  canceled: 'neutral',
 }
 
 /** "Approve: Ada Lovelace", or nothing yet. */
