@@ -70,6 +70,8 @@ const routes = root.addChildren([
   shell.addChildren([
     page('/activity/{-$runId}', () => import('./pages/activity/activity.tsx')),
     page('/events/{-$eventId}', () => import('./pages/events/events.tsx')),
+    page('/questions/{-$questionId}', () => import('./pages/questions/questions.tsx')),
+    page('/rotas/{-$rotaId}', () => import('./pages/rotas/rotas.tsx')),
     page('/deliveries', () => import('./pages/deliveries/deliveries.tsx')),
     page('/sandbox/{-$messageId}', () => import('./pages/sandbox/sandbox.tsx')),
     page('/account', () => import('./pages/account/account.tsx')),

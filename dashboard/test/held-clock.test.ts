@@ -46,7 +46,7 @@ test('an environment whose clock is held shows its time on every page, and butto
   await row(page, 'Later').getByText('2 d ago').first().waitFor()
   await follow(page, '/environments?env=trial')
   await row(page, 'Trial')
-    .getByText(/^(now|\d+ (s|min) ago)$/)
+    .getByText(/ mo ago$/)
     .waitFor()
   await follow(page, '/workflows?env=trial')
   expect(await overflowOnPhone(page)).toBe(0)

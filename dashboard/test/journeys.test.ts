@@ -176,12 +176,11 @@ test('guards are settings of the environment: caps and quiet hours', async () =>
   await cap.getByRole('combobox', { name: 'Channels' }).click()
   await page.getByRole('option', { name: 'SMS' }).click()
   await page.keyboard.press('Escape')
-  const save = page.getByRole('button', { name: 'Save' })
-  const shown = save.and(page.locator(':visible:enabled'))
-  await shown.click()
+  const save = page.getByRole('button', { name: 'Save guards' })
+  await save.click()
   await page.getByText(/not be longer than 90 days/).waitFor()
   await cap.getByRole('spinbutton', { name: 'Window' }).fill('7')
-  await shown.click()
+  await save.click()
   await page.getByText('Guards saved').waitFor()
   expect((await api.get('/v2/guards')).body).toEqual({
     quietHours: 'hold',

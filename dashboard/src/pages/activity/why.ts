@@ -54,6 +54,7 @@ const nouns: Record<string, string> = {
   exit: 'exit',
   wait_for_event: 'wait for an event',
   start_workflow: 'start of a workflow',
+  ask: 'question',
   update_subscriber: 'update of the subscriber',
 }
 
@@ -152,6 +153,8 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return 'the workflow ended the run before it'
     case 'nothing_to_wait_for':
       return 'the messages that it waits for were never made'
+    case 'nobody_to_ask':
+      return 'nobody could be asked'
     case 'suppressed':
       return `${who} is on the suppression list${suppressedBecause(job)}`
     case 'subscriber_gone':
@@ -432,6 +435,14 @@ function doneText(job: Job, said: Words): string {
     case 'wait_for_event': {
       const { event } = (job.outcome ?? {}) as { event?: { name?: string } | null }
       return event?.name === undefined ? 'Nothing happened in time.' : `The event “${event.name}” ended the wait.`
+    }
+    case 'ask': {
+      const { answer, answeredBy } = (job.outcome ?? {}) as {
+        answer?: string | null
+        answeredBy?: { name?: string | null; subscriberId?: string | null } | null
+      }
+      const who = answeredBy?.name ?? answeredBy?.subscriberId
+      return answer ? `${who ?? 'Somebody'} answered “${answer}”.` : 'Nobody answered in time.'
     }
     case 'start_workflow': {
       const { workflowId } = (job.outcome ?? {}) as { workflowId?: string | null }

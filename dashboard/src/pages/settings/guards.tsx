@@ -88,7 +88,7 @@ function GuardForm({ stored, canChange }: { stored: Guards; canChange: boolean }
       <FormError form={form} />
       {canChange && (
         <SubmitButton form={form} disabled={!form.isDirty}>
-          Save
+          Save guards
         </SubmitButton>
       )}
     </Form>

@@ -11,6 +11,7 @@ export const reasonLabels = {
   canceled_by_user: 'Cancelled',
   exited: 'The run was ended before it',
   nothing_to_wait_for: 'Nothing to wait for',
+  nobody_to_ask: 'Nobody could be asked',
   goal_met: 'The goal was met',
   previous_step_failed: 'An earlier step failed',
   suppressed: 'On the suppression list',

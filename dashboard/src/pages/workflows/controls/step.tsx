@@ -4,6 +4,7 @@ import { type ComponentType, Fragment } from 'react'
 import type { WorkflowStep } from '../../../api/workflows.ts'
 import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
 import { useStep } from '../draft/step-context.ts'
+import { AskControls } from './ask.tsx'
 import { AwaitedControls } from './awaited.tsx'
 import { FieldSwitch, SchemaControl } from './basic.tsx'
 import { ArmsControl } from './branch.tsx'
@@ -71,6 +72,7 @@ const controls: Record<string, Entry> = {
 
   BRANCH_ARMS: main(ArmsControl),
   WAIT_FOR: main(AwaitedControls),
+  ASK: main(AskControls),
   START_WORKFLOW: main(StartWorkflowControls),
   UPDATE_SUBSCRIBER: main(UpdateSubscriberControls),
 

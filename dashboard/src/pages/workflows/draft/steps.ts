@@ -24,6 +24,7 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
       { kind: 'digest', hint: 'Collects events into one message' },
       { kind: 'delay', hint: 'For a time, or until a time of day' },
       { kind: 'wait_for_event', hint: 'Until something happens' },
+      { kind: 'ask', hint: 'Asks people, waits for the answer' },
       { kind: 'throttle', hint: 'At most so many per time window' },
     ],
   },
@@ -51,6 +52,13 @@ const beginnings: Partial<Record<StepKind, ControlValues>> = {
   throttle: { type: 'fixed', amount: 1, unit: 'hours', threshold: 1 },
   http_request: { method: 'POST' },
   wait_for_event: { for: [{}], amount: 1, unit: 'hours' },
+  ask: {
+    answers: [
+      { id: 'yes', label: 'Yes' },
+      { id: 'no', label: 'No' },
+    ],
+    ...{ amount: 1, unit: 'hours' },
+  },
   branch: { arms: [{ name: 'First', steps: [] }], default: { name: 'Otherwise', steps: [] } },
 }
 
@@ -108,11 +116,24 @@ export function waitOf({ type, controlValues: values }: Pick<DraftStep, 'type' |
     const window = values.type === 'dynamic' ? `until ${String(dynamicKey ?? '…')}` : `per ${amountOf(values) ?? '…'}`
     return `at most ${Number(values.threshold) || 1} ${window}`
   }
+  if (type === 'ask') return askOf(values)
   if (type === 'wait_for_event') {
     const path = typeof dynamicKey === 'string' && dynamicKey !== '' ? dynamicKey : undefined
     return (until ?? path) ? `at most until ${until ?? path}` : `at most ${amountOf(values) ?? '…'}`
   }
   return undefined
+}
+
+/** "Yes or no, 2 levels, each 5 min": the answers, the chain and its patience. */
+function askOf(values: ControlValues): string {
+  const answers = (Array.isArray(values.answers) ? values.answers : []) as Array<{ label?: unknown }>
+  const chain = Array.isArray(values.chain) ? values.chain.length : 0
+  const patience = chain > 1 ? amountOf((values.patience ?? {}) as ControlValues) : undefined
+  return [
+    answers.map(({ label }) => String(label ?? '…')).join(' / '),
+    ...(chain > 1 ? [`${chain} levels${patience === undefined ? '' : `, each ${patience}`}`] : []),
+    `within ${amountOf(values) ?? '…'}`,
+  ].join(', ')
 }
 
 const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
@@ -157,6 +178,7 @@ export const sendsMessages: ReadonlySet<string> = new Set(['in_app', 'email', 's
 export function summaryOf({ type, controlValues: values }: DraftStep): string {
   const said = (name: string) =>
     typeof values[name] === 'string' ? String(values[name]).replaceAll(/\s+/g, ' ').trim() : ''
+  if (type === 'ask') return said('question') || 'No question yet'
   if (type === 'wait_for_event') return awaitedInWords(entriesIn(values.for))
   const wait = waitOf({ type, controlValues: values })
   if (wait) return type === 'digest' && said('digestKey') ? `by ${said('digestKey')}` : (explanations[type] ?? '')
@@ -214,6 +236,7 @@ const firstControls: Partial<Record<string, Record<string, string>>> = {
   start_workflow: { workflowId: 'START_WORKFLOW' },
   update_subscriber: { data: 'UPDATE_SUBSCRIBER' },
   wait_for_event: { for: 'WAIT_FOR' },
+  ask: { question: 'ASK' },
   exit: {},
   http_request: { method: 'DESTINATION_METHOD', headers: 'DESTINATION_HEADERS', body: 'DESTINATION_BODY' },
 }

@@ -163,13 +163,14 @@ export function StepPanel(props: StepPanelProps) {
 const nothingSent: Record<string, string | undefined> = {
   branch: 'A branch sends nothing itself: its arms do.',
   exit: 'An exit sends nothing.',
+  ask: 'Everybody who is asked gets the question on these channels, with a button or a link for each answer.',
   start_workflow: 'It sends nothing itself: the workflow that it starts does.',
   update_subscriber: 'An update sends nothing. Later steps see the subscriber as it leaves them.',
 }
 
 /** Kinds whose controls are not those that the server describes. */
 const ownControls: ReadonlySet<string> = new Set([
-  ...['branch', 'exit', 'wait_for_event', 'start_workflow', 'update_subscriber'],
+  ...['branch', 'exit', 'wait_for_event', 'start_workflow', 'update_subscriber', 'ask'],
 ])
 
 interface EndingRequestProps {

@@ -1,0 +1,140 @@
+// Questions: the form of a step that asks, the page of questions, and rotas.
+import type { Page } from 'playwright-core'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { say } from '../../server/test/journeys.ts'
+import { makeWorkflow, trigger } from '../../server/test/runs.ts'
+import type { Api } from '../../server/test/server.ts'
+import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
+import { addStep, row, saved } from './hands.ts'
+
+const { server, open } = useDashboard()
+
+let api: Api
+let page: Page
+
+beforeAll(async () => {
+  const { development } = await server.freshOrganization()
+  api = development
+})
+
+beforeEach(async () => {
+  page = (await open({ api, path: '/questions' })).page
+})
+
+test('a question is written: answers, channels, a chain with patience, and a deadline', async () => {
+  await makeWorkflow(api, 'refund', [say('hello')])
+  await follow(page, '/workflows/refund')
+  await addStep(page, 'Add a step after hello', /^Ask/)
+  const panel = page.getByRole('region', { name: 'Step Ask' })
+  await panel.getByRole('textbox', { name: 'Question' }).click()
+  await page.keyboard.insertText('Refund {{payload.amount}}?')
+  await panel.getByRole('textbox', { name: 'Answer 1', exact: true }).fill('Approve')
+  expect(await panel.getByRole('textbox', { name: 'Id of answer 1' }).inputValue()).toBe('yes')
+  await panel.getByRole('button', { name: 'Add an answer' }).click()
+  await panel.getByRole('textbox', { name: 'Answer 3', exact: true }).fill('Ask me later')
+  await panel.getByRole('checkbox', { name: 'SMS' }).click()
+  await panel.getByRole('button', { name: 'Ask somebody else' }).click()
+  const first = panel.getByRole('group', { name: 'Level 1' })
+  await first.getByRole('textbox', { name: 'Subscriber ids' }).fill('bob, {{payload.deputy}}')
+  await panel.getByRole('button', { name: 'Then ask' }).click()
+  const second = panel.getByRole('group', { name: 'Level 2' })
+  await second.getByRole('combobox', { name: 'Who level 2 is' }).click()
+  await page.getByRole('option', { name: 'A topic' }).click()
+  await second.getByRole('textbox', { name: 'Topic' }).fill('managers')
+  await second.getByRole('switch', { name: 'One after the other' }).click()
+  await saved(page)
+  const [, ask] = (await api.get('/v2/workflows/refund')).body.steps
+  expect(ask).toMatchObject({
+    type: 'ask',
+    controlValues: {
+      question: 'Refund {{payload.amount}}?',
+      answers: [
+        { id: 'yes', label: 'Approve' },
+        { id: 'no', label: 'No' },
+        { id: 'ask-me-later', label: 'Ask me later' },
+      ],
+      channels: ['in_app', 'email', 'sms'],
+      chain: [{ subscriberIds: ['bob', '{{payload.deputy}}'] }, { topicKey: 'managers', inOrder: true }],
+      ...{ patience: { amount: 5, unit: 'minutes' }, amount: 1, unit: 'hours' },
+    },
+  })
+  await page
+    .locator('[data-flow]')
+    .getByText('Approve / No / Ask me later, 2 levels, each 5 min, within 1 hour')
+    .waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'ask-form')
+})
+
+test('an empty page of questions shows the request; a question is answered or canceled there', async () => {
+  await page.getByText('No questions yet').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  const ask = (question: string) => ({
+    ...{ name: 'Approve', stepId: 'approve', type: 'ask' },
+    controlValues: {
+      question,
+      answers: [
+        { id: 'yes', label: 'Approve' },
+        { id: 'no', label: 'Reject' },
+      ],
+      ...{ channels: ['in_app'], amount: 90, unit: 'days' },
+    },
+  })
+  await makeWorkflow(api, 'approve', [ask('Refund {{payload.amount}}?')])
+  await trigger(api, 'approve', 'ada', { payload: { amount: 40 } })
+  await trigger(api, 'approve', 'bob', { payload: { amount: 70 } })
+  await server.drain()
+  await page.reload()
+  await row(page, 'Refund 40?').getByText('Open').waitFor()
+  await takeScreenshots(page, 'questions')
+  await row(page, 'Refund 40?').getByRole('link').click()
+  const sheet = page.getByRole('dialog', { name: 'Refund 40?' })
+  await sheet.getByRole('region', { name: 'Who was asked' }).getByText('ada').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'question')
+  await sheet.getByRole('button', { name: 'Reject' }).click()
+  await sheet.getByText('Answered', { exact: true }).waitFor()
+  expect((await api.get('/v2/questions?state=answered')).body.data).toMatchObject([{ answer: 'no' }])
+
+  await follow(page, '/questions?state=open')
+  await row(page, 'Refund 70?').getByRole('link').click()
+  await page.getByRole('button', { name: 'Cancel the question…' }).click()
+  await page.getByRole('button', { name: 'Cancel it' }).click()
+  await page.getByRole('dialog', { name: 'Refund 70?' }).getByText('Canceled', { exact: true }).waitFor()
+  expect(await overflowOnPhone(page)).toBe(0)
+})
+
+test('a rota is made; it says who is on duty now and in the next seven days', async () => {
+  await follow(page, '/rotas')
+  await page.getByText('No rotas yet').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'New rota' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'New rota' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Primary')
+  await dialog.getByRole('textbox', { name: 'Time zone' }).fill('Europe/Berlin')
+  await dialog.getByRole('textbox', { name: 'Shifts' }).click()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(
+    JSON.stringify([
+      {
+        start: '2026-01-05T09:00',
+        rrule: 'FREQ=DAILY',
+        duration: { amount: 1, unit: 'days' },
+        turns: [['ada'], ['bob']],
+      },
+    ]),
+  )
+  await dialog.getByRole('button', { name: 'Create rota' }).click()
+  await row(page, 'Primary')
+    .getByText(/ada|bob/)
+    .waitFor()
+  await row(page, 'Primary').getByRole('link').click()
+  const sheet = page.getByRole('dialog', { name: 'Primary' })
+  const days = sheet.getByRole('region', { name: 'The next seven days' }).getByRole('listitem')
+  await days.nth(6).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'rota')
+  await sheet.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete rota' }).click()
+  await page.getByText('No rotas yet').waitFor()
+})
