@@ -24,6 +24,7 @@ import { benchFanOut } from './suites/fan-out.ts'
 import { benchGrowth } from './suites/growth.ts'
 import { benchIdle } from './suites/idle.ts'
 import { benchInbox } from './suites/inbox.ts'
+import { benchJourneys } from './suites/journeys.ts'
 import { benchLatency } from './suites/latency.ts'
 import { benchLists } from './suites/lists.ts'
 import { benchOverload } from './suites/overload.ts'
@@ -53,6 +54,7 @@ const suites: Record<string, Suite> = {
   lists: benchLists,
   overload: benchOverload,
   simulating: benchSimulating,
+  journeys: benchJourneys,
   idle: benchIdle,
   soak: benchSoak,
 }

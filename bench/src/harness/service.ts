@@ -40,7 +40,7 @@ export interface Service {
   database: pg.Pool
   environmentId: string
   /** Sends one request and returns its body; throws unless it succeeds. */
-  send<Answer = unknown>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  send<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
   stop(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   return {
     ...{ url: `http://127.0.0.1:${port}`, apiKey, databaseUrl, dataDir, pid: child.pid ?? 0, database },
     environmentId: rows[0]?.id ?? '',
-    async send<Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown) {
+    async send<Answer>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', target: string, body?: unknown) {
       const reply = await client.request({
         method,
         path: target,

@@ -68,7 +68,11 @@ async function untilWalked({ database }: Service, members: number): Promise<void
 }
 
 /** One after another, with short pauses, while `work` runs. @returns the latency of each in milliseconds */
-async function singleTriggers(service: Service, prefix: string, work: () => Promise<unknown>): Promise<number[]> {
+export async function singleTriggers(
+  service: Service,
+  prefix: string,
+  work: () => Promise<unknown>,
+): Promise<number[]> {
   const took: number[] = []
   let isOver = false
   const sending = (async () => {
@@ -103,7 +107,7 @@ async function untilMessageOf({ database, environmentId }: Service, transactionI
   }
 }
 
-async function fillTopic({ database, environmentId, send }: Service, members: number): Promise<void> {
+export async function fillTopic({ database, environmentId, send }: Service, members: number): Promise<void> {
   await send('POST', '/v2/topics', { key: 'everyone' })
   const id = (table: string) => `lpad(to_hex(1760000000 + n / 100), 8, '0') || '${table}' || lpad(to_hex(n), 8, '0')`
   await database.query(

@@ -40,6 +40,12 @@ function wordsOf({ kind, name, workflowIds }: Lack, target: string): Words {
         mend: 'Translate',
         to: '/translations',
       }
+    case 'rota':
+      return {
+        sentence: `${target} has no rota ${name}; ${who} would ask nobody at that level.`,
+        mend: 'Add it',
+        to: '/rotas',
+      }
     case 'hmac':
       return {
         sentence: `HMAC is off in ${target}: anybody who knows a subscriber id can open that inbox.`,

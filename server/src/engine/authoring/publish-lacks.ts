@@ -1,4 +1,5 @@
-// What the target of a publish lacks for the workflows of the source: providers, values of variables, texts, a protected inbox.
+// What the target of a publish lacks for the workflows of the source: providers, values of variables, texts, rotas, a protected
+// inbox.
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { hasPrimary } from '../../db/core/integration-facts.ts'
@@ -6,14 +7,15 @@ import { inboxRequiresHash } from '../../db/queries/inbox-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
-import { someStep } from '../../steps/contract/tree.ts'
+import { allSteps, someStep } from '../../steps/contract/tree.ts'
+import { rotasOf } from '../../steps/kinds/ask.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { EnvironmentContent } from './environment-diff.ts'
 import type { Route } from './publish.ts'
 
 export interface Lack {
-  kind: 'provider' | 'variable' | 'translation' | 'hmac'
-  /** The channel, the key of the variable, or the locale. */
+  kind: 'provider' | 'variable' | 'translation' | 'rota' | 'hmac'
+  /** The channel, the key of the variable, the locale, or the rota's id. */
   name: string
   /** The workflows that need it. */
   workflowIds: string[]
@@ -22,12 +24,13 @@ export interface Lack {
 /** A fixed number of statements, however many workflows there are. */
 export async function findLacks(db: Db, route: Route, source: EnvironmentContent): Promise<Lack[]> {
   const { targetId, organizationId } = route
-  const [integrations, requiresHash, target, organization, variables] = await Promise.all([
+  const [integrations, requiresHash, target, organization, variables, own] = await Promise.all([
     listIntegrations(db, targetId, { onlyActive: true }),
     inboxRequiresHash(db, targetId),
     db.selectFrom('environments').select('type').where('id', '=', targetId).executeTakeFirstOrThrow(),
     db.selectFrom('organizations').select('target_locales').where('id', '=', organizationId).executeTakeFirstOrThrow(),
     variablesIn(db, route),
+    db.selectFrom('rotas').select('rota_id').where('environment_id', '=', targetId).execute(),
   ])
   const workflowsWith = (isIn: (workflow: WorkflowRow) => boolean) =>
     source.workflows.filter(isIn).map(({ identifier }) => identifier)
@@ -55,7 +58,15 @@ export async function findLacks(db: Db, route: Route, source: EnvironmentContent
     const workflowIds = workflowsWith(({ id, is_translation_enabled }) => is_translation_enabled && !has.has(id))
     return { kind: 'translation', name: locale, workflowIds }
   })
-  return [...providers, ...variables, ...translations, ...hmac].filter(({ workflowIds }) => workflowIds.length > 0)
+  const needed = new Set(source.workflows.flatMap(({ steps }) => allSteps(steps).flatMap(rotasOf)))
+  const rotas = [...needed].sort().flatMap((name): Lack[] => {
+    if (own.some(({ rota_id }) => rota_id === name)) return []
+    const asks = (workflow: WorkflowRow) => someStep(workflow.steps, (step) => rotasOf(step).includes(name))
+    return [{ kind: 'rota', name, workflowIds: workflowsWith(asks) }]
+  })
+  return [...providers, ...variables, ...translations, ...rotas, ...hmac].filter(
+    ({ workflowIds }) => workflowIds.length > 0,
+  )
 }
 
 /** Variables without a value in the target, and the workflows of the source whose steps use them. */

@@ -70,8 +70,8 @@ export const Diff = Type.Object({
   summary: Type.Object({ totalEntities: Count, totalChanges: Count, hasChanges: Type.Boolean() }),
   lacks: Type.Array(
     Type.Object({
-      kind: Enum(['provider', 'variable', 'translation', 'hmac']),
-      name: Type.String({ description: 'The channel, the key of the variable, or the locale' }),
+      kind: Enum(['provider', 'variable', 'translation', 'rota', 'hmac']),
+      name: Type.String({ description: 'The channel, the key of the variable, the locale, or the id of the rota' }),
       workflowIds: Type.Array(Type.String(), { description: 'The workflows of the source that need it' }),
     }),
     { description: 'What the target lacks for the workflows of the source' },

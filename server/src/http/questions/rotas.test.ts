@@ -65,3 +65,35 @@ test.each([
   expect(refused.status, refused.text).toBe(422)
   expect(refused.text).toContain(word)
 })
+
+test('a publish says which rota the target lacks', async () => {
+  const { development, production } = await server.freshOrganizationWide()
+  const question = { question: 'x', answers: [{ id: 'ack', label: 'I take it' }], amount: 1, unit: 'hours' }
+  await makeWorkflow(development, 'page', [
+    {
+      type: 'ask',
+      controlValues: { ...question, patience: { amount: 1, unit: 'minutes' }, chain: [{ rota: 'primary' }] },
+    },
+  ])
+  const rotas = async () => {
+    const { body } = await development.post(`/v2/environments/${production.environmentId}/diff`, {})
+    return body.lacks.filter(({ kind }: { kind: string }) => kind === 'rota')
+  }
+  expect(await rotas()).toEqual([{ kind: 'rota', name: 'primary', workflowIds: ['page'] }])
+  await production.post('/v2/rotas', primary)
+  expect(await rotas()).toEqual([])
+})
+
+test('a wait may be about the copies of a question', async () => {
+  const api = await server.freshApi()
+  const question = { question: 'x', answers: [{ id: 'ack', label: 'I take it' }], amount: 1, unit: 'hours' }
+  await makeWorkflow(api, 'page', [
+    { type: 'ask', stepId: 'question', controlValues: question },
+    {
+      ...{ type: 'wait_for_event', stepId: 'wait' },
+      controlValues: { for: [{ message: 'question', happens: ['read'] }], amount: 1, unit: 'hours' },
+    },
+  ])
+  const { body } = await api.get('/v2/workflows/page')
+  expect(body.steps.map(({ issues }: { issues: object }) => issues)).toEqual([{}, {}])
+})

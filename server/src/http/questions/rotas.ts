@@ -9,6 +9,7 @@ import { onDuty, type Shift, shiftProblem } from '../../engine/core/rota.ts'
 import { fail } from '../../errors.ts'
 import { timeUnits } from '../../steps/contract/kind.ts'
 import { someStep } from '../../steps/contract/tree.ts'
+import { rotasOf } from '../../steps/kinds/ask.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, CursorPage, cursorQuery, Enum, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { fieldError } from '../edge/validation.ts'
@@ -215,7 +216,9 @@ export const rotas: Resource = (app, { db }) => {
         .where(sql<boolean>`strpos(steps::text, ${JSON.stringify(rotaId)}) > 0`)
         .orderBy('identifier')
         .execute()
-      const using = workflows.filter(({ steps }) => someStep(steps as WorkflowStep[], (step) => names(step, rotaId)))
+      const using = workflows.filter(({ steps }) =>
+        someStep(steps as WorkflowStep[], (step) => rotasOf(step).includes(rotaId)),
+      )
       if (using.length > 0)
         throw fail('rota_in_use', { rotaId, workflows: using.map(({ identifier }) => identifier).join(', ') })
       await db.deleteFrom('rotas').where('environment_id', '=', environment.id).where('rota_id', '=', rotaId).execute()
@@ -250,11 +253,6 @@ export const rotas: Resource = (app, { db }) => {
     },
   )
 }
-
-const names = ({ type, controlValues }: WorkflowStep, rotaId: string): boolean =>
-  type === 'ask' &&
-  Array.isArray(controlValues?.chain) &&
-  controlValues.chain.some((level: { rota?: unknown } | null) => level?.rota === rotaId)
 
 /** Refuses what cannot be read, and says where. */
 function readRules({ timezone, shifts }: { timezone: string; shifts: GivenShift[] }) {

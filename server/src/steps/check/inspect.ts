@@ -87,7 +87,9 @@ export function findIssues(
 function messageIssues({ type, controlValues }: WorkflowStep, earlier: readonly WorkflowStep[]): ControlIssues {
   const named = kindOf(type)?.messagesOf?.(controlValues ?? {}) ?? []
   const isThere = (stepId: string) =>
-    earlier.some((step) => step.stepId === stepId && kindOf(step.type)?.channel !== undefined)
+    earlier.some(
+      ({ stepId: of, type: kind }) => of === stepId && (kind === 'ask' || kindOf(kind)?.channel !== undefined),
+    )
   return Object.fromEntries(
     named
       .filter(({ stepId }) => !isThere(stepId))

@@ -1,6 +1,7 @@
 // The step that asks people: it puts a question to the subscriber of the run or to a chain of others, level by level, and waits
 // for the first answer. What it sends are copies, steps of their channel beside this one (ask-copies.ts).
 import type { AskedEntry } from '../../db/core/tables.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import {
   type ControlValues,
   objectSchema,
@@ -98,6 +99,14 @@ interface GivenLevel {
   inOrder?: boolean
   rota?: string
 }
+
+/** The rotas that a step asks; none unless it is an `ask`. */
+export const rotasOf = ({ type, controlValues }: Pick<WorkflowStep, 'type' | 'controlValues'>): string[] =>
+  type === 'ask' && Array.isArray(controlValues?.chain)
+    ? controlValues.chain.flatMap((level: { rota?: unknown } | null) =>
+        typeof level?.rota === 'string' ? level.rota : [],
+      )
+    : []
 
 /** As this run has it. Who is in a topic or on duty is asked when the level is reached. */
 type Level = { subscriberIds: string[] } | { topicKey: string } | { rota: string }
