@@ -98,6 +98,8 @@ describe('creating', () => {
           context: expect.objectContaining({ type: 'object' }),
           env: expect.objectContaining({ additionalProperties: false }),
           unsubscribe_url: { type: 'string' },
+          preferences_url: { type: 'string' },
+          view_in_browser_url: { type: 'string' },
         },
         required: [],
         additionalProperties: false,
