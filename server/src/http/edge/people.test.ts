@@ -204,7 +204,7 @@ describe('secrets', () => {
           credentials: { apiKey: '••••••••', from: 'a@example.com' },
           configurations: { inboundWebhookSigningKey: '••••••••', inboundWebhookEnabled: true },
         })
-        expect(text).not.toContain('secret')
+        for (const secret of ['SG.secret', 'signing secret']) expect(text).not.toContain(secret)
       }
       for (const path of ['/v1/channel-connections', '/v1/channel-connections/team'])
         expect((await person?.get(path))?.text).not.toContain('xoxb')
