@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cancelling, Sending, Trigger } from './plan.ts'
 import { apiKey } from './processes.ts'
+import { isOdd } from './workflows.ts'
 
 const patienceMs = 8_000
 const mostAtOnce = 24
@@ -133,7 +134,7 @@ export class Client {
       name: workflow,
       transactionId,
       ...(to === 'everyone' ? {} : { to: 'topic' in to ? { type: 'Topic', topicKey: to.topic } : to.people }),
-      payload: { n, key, ...(ballast > 0 ? { ballast: 'x'.repeat(ballast) } : {}) },
+      payload: { n, key, parity: isOdd(n) ? 'odd' : 'even', ...(ballast > 0 ? { ballast: 'x'.repeat(ballast) } : {}) },
       ...(workflow === 'sandboxed' ? { overrides: { email: { integrationIdentifier: this.#sandboxMail } } } : {}),
     }
   }

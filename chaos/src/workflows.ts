@@ -152,7 +152,7 @@ const more: Partial<Record<WorkflowName, object>> = {
   reached: {
     journey: {
       goals: [
-        { name: 'Odd', condition: { '==': [{ '%': [{ var: 'payload.n' }, 2] }, 1] } },
+        { name: 'Odd', condition: { '==': [{ var: 'payload.parity' }, 'odd'] } },
         { name: 'Paid', for: [{ event: 'paid', key: '{{payload.key}}' }] },
       ],
     },

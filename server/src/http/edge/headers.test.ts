@@ -34,7 +34,7 @@ test('no answer may be framed, sniffed or referred from, and none is for other o
         expect([route.path, policy]).toEqual([route.path, expect.not.stringContaining('unsafe-eval')])
         expect([route.path, policy]).toEqual([route.path, expect.stringContaining("frame-ancestors 'none'")])
         expect([route.path, policy]).toEqual([route.path, expect.stringMatching(/^default-src '(none|self)'/)])
-        const isForPages = /^\/(v1\/inbox|inbox|inbox\.js)(\/|$)/.test(route.path)
+        const isForPages = /^\/(v1\/inbox|inbox|inbox\.js|push-worker\.js)(\/|$)/.test(route.path)
         if (!isForPages) expect([route.path, all.get('access-control-allow-origin')]).toEqual([route.path, null])
         expect([route.path, all.get('access-control-allow-credentials')]).toEqual([route.path, null])
         for (const cookie of all.getSetCookie())
