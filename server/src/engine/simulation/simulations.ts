@@ -1,4 +1,5 @@
 // The simulations of this process: one is played at a time, in a thread of its own that is kept for the next one for a while.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { packageFolder } from '../../package-folder.ts'
 import type { Job, Outcome } from './thread.ts'
@@ -10,6 +11,13 @@ const idleMs = 60_000
 const memoryMb = 512
 /** With the usual 48, a quarter of the time is spent on collecting garbage. */
 const youngMemoryMb = 192
+
+/**
+ * While the process is busy with other requests for more than this share of its time, the next simulation waits twice as long as
+ * the last one took: reading one and answering it holds up whoever notifies.
+ */
+const busyShare = 0.7
+const longestRestMs = 1_000
 
 /** Too many are waiting. */
 export class SimulationsBusy extends Error {}
@@ -27,6 +35,7 @@ export class Simulations {
   #isBusy = false
   #waiting: Array<() => void> = []
   #idle: NodeJS.Timeout | undefined
+  #restUntil = 0
 
   constructor(file: ThreadFile) {
     this.#file = file
@@ -39,10 +48,30 @@ export class Simulations {
       await this.#turn(gone)
     }
     this.#isBusy = true
-    return () => {
-      this.#isBusy = false
-      this.#waiting.shift()?.()
+    try {
+      await this.#rest(gone)
+    } catch {
+      this.#leave()
+      throw new SimulationAbandoned()
     }
+    const began = performance.now()
+    const before = performance.eventLoopUtilization()
+    return () => {
+      const now = performance.now()
+      const isBusy = performance.eventLoopUtilization(before).utilization > busyShare
+      this.#restUntil = isBusy ? now + Math.min(longestRestMs, 2 * (now - began)) : 0
+      this.#leave()
+    }
+  }
+
+  async #rest(gone: AbortSignal): Promise<void> {
+    const restMs = this.#restUntil - performance.now()
+    if (restMs > 0) await sleep(restMs, undefined, { signal: gone })
+  }
+
+  #leave(): void {
+    this.#isBusy = false
+    this.#waiting.shift()?.()
   }
 
   /** Waits for the one under way and those before. */
