@@ -237,9 +237,14 @@ class Auditor {
   }
 
   /** A question is put once, whatever happens; to be reminded of it makes no second message. */
-  #checkCopies({ workflow }: Trigger, { jobs, messages }: Run, copies: Job[], where: string): void {
+  #checkCopies({ n, workflow }: Trigger, run: Run, copies: Job[], where: string): void {
+    const { jobs, messages, subscriber_id: who } = run
     if (workflow !== 'questioned' || jobs.every(({ type, status }) => type !== 'ask' || status === 'pending')) return
     const sent = messages.filter(({ step_id }) => step_id === 'question')
+    for (const { content } of sent) {
+      if (!content?.startsWith(markOf(n, who, 'question'))) this.#find('wrong', `run ${where} asks ${content}`, 'ask')
+      this.#expectNote(who, content)
+    }
     if (copies.length !== 1 || sent.length !== 1)
       this.#find(
         sent.length > 1 ? 'duplicated' : 'lost',
@@ -258,10 +263,15 @@ class Auditor {
       const [note] = messages
       if (status !== 'completed' || messages.length !== 1 || note?.content !== markOf(n, who, 'told'))
         this.#find('wrong', `${where} is ${status} with ${messages.map(({ content }) => content).join(', ')}`)
-      const notes = this.#notes.get(who) ?? []
-      this.#notes.set(who, notes)
-      notes.push(...messages.map(({ content }) => content ?? ''))
+      for (const { content } of messages) this.#expectNote(who, content)
     }
+  }
+
+  /** In the inbox of this person. */
+  #expectNote(who: string, content: string | null): void {
+    const notes = this.#notes.get(who) ?? []
+    this.#notes.set(who, notes)
+    notes.push(content ?? '')
   }
 
   /** An odd trigger meets its goal, an even one goes on. */
@@ -314,9 +324,7 @@ class Auditor {
       if (rest === undefined) this.#find('wrong', `${where} says ${content}`)
       if (trigger.workflow === 'digested') this.#collectedBy(trigger, run).found.push(...numbersIn(rest ?? ''))
       else if (rest !== restOf(trigger)) this.#find('wrong', `${where} says ${content}`)
-      const notes = this.#notes.get(run.subscriber_id) ?? []
-      this.#notes.set(run.subscriber_id, notes)
-      notes.push(content ?? '')
+      this.#expectNote(run.subscriber_id, content)
     }
   }
 
