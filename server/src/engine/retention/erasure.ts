@@ -216,6 +216,7 @@ const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
     },
   })),
   { name: 'questions', work: eraseFromQuestions },
+  { name: 'chains', work: eraseFromChains },
   { name: 'rotas', work: eraseFromRotas },
   { name: 'passed_over', work: eraseFromPassedOver },
   { name: 'idempotency_keys', work: eraseAnswers },
@@ -299,8 +300,10 @@ async function cancelQuestionsIn(tx: Tx, environmentId: string, runs: string[]):
   if (ids.length === 0) return
   await sql`
     UPDATE messages m SET data = jsonb_set(m.data, '{question,state}', '"canceled"'),
-      cta = jsonb_set(m.cta::jsonb, '{action}', '{"status": "done", "buttons": [], "result": {}}')::json
-    WHERE m.environment_id = ${environmentId} AND m.notification_id = ANY (${runs}::text[]) AND m.channel = 'in_app'
+      cta = jsonb_set(m.cta::jsonb, '{action}', '{"status": "pending", "buttons": [], "result": {}}')::json
+    FROM questions q
+    WHERE q.environment_id = ${environmentId} AND q.id = ANY (${ids}::text[]) AND m.environment_id = q.environment_id
+      AND m.notification_id = q.notification_id AND m.step_id = q.step_id AND m.channel = 'in_app'
       AND m.data -> 'question' ->> 'state' = 'open'`.execute(tx)
   await deleteAll(tx, 'question_people', environmentId, sql`t.question_id = ANY (${ids}::text[])`)
   await deleteAll(tx, 'questions', environmentId, sql`t.id = ANY (${ids}::text[])`)
@@ -336,7 +339,9 @@ async function eraseFromQuestions({ tx, person }: Round): Promise<Done> {
       -- The last line says who decided.
       content = regexp_replace(m.content, ': [^\n]*$', ${`: ${erased}`}),
       data = jsonb_set(m.data, '{question,answeredBy}', ((m.data #> '{question,answeredBy}') - 'as') || ${nobody}::jsonb)
-    WHERE m.environment_id = ${environmentId} AND m.notification_id = ANY (${runs}::text[]) AND m.channel = 'in_app'
+    FROM questions q
+    WHERE q.environment_id = ${environmentId} AND q.id = ANY (${ids}::text[]) AND m.environment_id = q.environment_id
+      AND m.notification_id = q.notification_id AND m.step_id = q.step_id AND m.channel = 'in_app'
       AND m.data #>> '{question,answeredBy,subscriberId}' = ${subscriberId}`.execute(tx)
   const copies = await deleteAll(
     tx,
@@ -351,6 +356,26 @@ async function eraseFromQuestions({ tx, person }: Round): Promise<Done> {
     sql`t.question_id = ANY (${ids}::text[]) AND t.subscriber_id = ${subscriberId}`,
   )
   return { counts: { questions: ids.length, jobs: copies }, ...(ids.length === batch ? { next: '' } : {}) }
+}
+
+/** They leave chains also where their turn had not come: then nothing but the step that asks names them. */
+async function eraseFromChains({ tx, person, reached }: Round): Promise<Done> {
+  const { environmentId, subscriberId } = person
+  const { rows } = await sql<{ id: string; notification_id: string }>`
+    SELECT q.id, q.notification_id FROM questions q
+    JOIN jobs j ON j.environment_id = q.environment_id AND j.notification_id = q.notification_id AND j.position = q.position
+    WHERE q.environment_id = ${environmentId} AND q.id > ${reached}
+      AND strpos(j.delivery ->> 'levels', ${JSON.stringify(subscriberId)}) > 0
+    ORDER BY q.id LIMIT ${batch}`.execute(tx)
+  const runs = [...new Set(rows.map(({ notification_id }) => notification_id))].sort()
+  if (runs.length === 0) return { counts: {} }
+  // The runs first, as everybody locks them.
+  await sql`
+    SELECT FROM notifications n WHERE n.environment_id = ${environmentId} AND n.id = ANY (${runs}::text[])
+    ORDER BY n.id FOR UPDATE`.execute(tx)
+  await eraseFromSteps(tx, person, runs)
+  const last = rows[batch - 1]
+  return { counts: { questions: rows.length }, ...(last ? { next: last.id } : {}) }
 }
 
 /** The steps that ask: in what they keep of their chain, and as who answered. */

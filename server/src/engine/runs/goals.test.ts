@@ -44,6 +44,18 @@ const left = async (api: Api) => {
 }
 
 describe('a goal that is met ends the run', () => {
+  test('also by an event whose time, given by another process, is ahead', async () => {
+    const api = await apiWith([bought])
+    const transactionId = await start(api)
+    await api.post('/v2/events', { name: 'cart.paid', key: 'c1' })
+    await server.database.pool.query(
+      `UPDATE posted_events SET created_at = created_at + interval '1 second' WHERE environment_id = $1`,
+      [api.environmentId],
+    )
+    await server.drain()
+    expect(await runOf(api, transactionId)).toMatchObject({ status: 'completed', goal: { name: 'Bought' } })
+  })
+
   test('wherever it stands: what waits and what is left is canceled, and the record says which', async () => {
     const api = await apiWith([{ name: 'Left', for: [{ event: 'cart.left' }] }, bought])
     const transactionId = await start(api)

@@ -77,13 +77,16 @@ export function askGoals({ run, now }: Pick<StepRun, 'run' | 'now'>, goals: Goal
   return { met: undefined, warnings }
 }
 
+/** Goals have none. An event's time may be ahead of ours, as another process gave it. */
+const noDeadline = '9999-12-31T23:59:59.999Z'
+
 /** Undefined for a goal without entries, and for one that cannot be met. */
 function watchOf(of: StepRun, goal: Goal, keys: RunGoals['keys'][number] | undefined): Watch | undefined {
   if (!hasEntries(goal) || !keys) return undefined
   const { run, now } = of
   return {
     ...{ of, entries: entriesIn(goal.for), keys },
-    ...{ since: run.event.createdAt.toISOString(), deadline: now.toISOString() },
+    ...{ since: run.event.createdAt.toISOString(), deadline: noDeadline },
     isUsed: () => false,
     also: (event, warnings) => {
       if (!goal.condition) return true

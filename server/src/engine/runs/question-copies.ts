@@ -20,15 +20,25 @@ interface Copy {
 export const isOpenCopy = ({ data }: Copy): boolean =>
   (data as { question?: { state?: unknown } } | null | undefined)?.question?.state === 'open'
 
-/** With who decided, or that it is over, and without buttons. @param locale of its reader */
-export function closedCopy(copy: Copy, decision: Decision, locale: string | null) {
+interface Reader {
+  subscriberId: string
+  locale: string | null
+}
+
+/** With who decided, or that it is over, and without buttons. Its action is done only if its reader pressed one of them. */
+export function closedCopy(copy: Copy, decision: Decision, { subscriberId, locale }: Reader) {
   const { state, answer, answeredBy } = decision
   const data = copy.data as Record<string, object>
   const cta = (copy.cta ?? {}) as { action?: object }
+  const isPressed = answeredBy?.channel === 'in_app' && answeredBy.subscriberId === subscriberId
   return {
     data: { ...data, question: { ...data.question, state, answer, answeredBy } },
     content: `${copy.content ?? ''}\n\n${decisionText(decision, locale)}`,
-    cta: { ...cta, data: { url: '' }, action: { ...cta.action, status: 'done', buttons: [] } },
+    cta: {
+      ...cta,
+      data: { url: '' },
+      action: { ...cta.action, ...(isPressed ? { status: 'done' } : {}), buttons: [] },
+    },
   }
 }
 

@@ -49,14 +49,18 @@ const closeOpen = statement(
    RETURNING q.*`,
 )
 
-/** In-app copies, with the language of their readers. In the order of their ids, as everybody locks messages. */
+/**
+ * In-app copies, with the language of their readers. In the order of their ids, as everybody locks messages. Only messages of the
+ * step that asks are copies: others may have data that looks alike.
+ */
 const findCopies = statement(
   'find_question_copies',
-  `SELECT m.environment_id, m.notification_id, m.id, m.data, m.content, m.cta,
+  `SELECT m.environment_id, m.notification_id, m.id, m.subscriber_id, m.data, m.content, m.cta,
      (SELECT s.locale FROM subscribers s WHERE s.environment_id = m.environment_id AND s.id = m.subscriber_row_id) AS locale
-   FROM ${rowsGiven('text', 'text', 'text')} AS t (environment_id, transaction_id, notification_id)
+   FROM ${rowsGiven('text', 'text', 'text', 'text')} AS t (environment_id, transaction_id, notification_id, step_id)
    JOIN messages m ON m.environment_id = t.environment_id AND m.transaction_id = t.transaction_id
-     AND m.notification_id = t.notification_id AND m.channel = 'in_app' AND m.data -> 'question' ->> 'state' = 'open'
+     AND m.notification_id = t.notification_id AND m.step_id = t.step_id AND m.channel = 'in_app'
+     AND m.data -> 'question' ->> 'state' = 'open'
    ORDER BY m.id FOR NO KEY UPDATE OF m`,
 )
 
@@ -77,14 +81,15 @@ const renewCopies = statement(
   'renew_question_copies',
   `WITH locked AS MATERIALIZED (
      SELECT m.environment_id, m.id
-     FROM ${rowsGiven('text', 'text', 'text', 'text')} AS t (environment_id, transaction_id, notification_id, subscriber_id)
+     FROM ${rowsGiven('text', 'text', 'text', 'text', 'text')}
+       AS t (environment_id, transaction_id, notification_id, step_id, subscriber_id)
      JOIN messages m ON m.environment_id = t.environment_id AND m.transaction_id = t.transaction_id
-       AND m.notification_id = t.notification_id AND m.subscriber_id = t.subscriber_id AND m.channel = 'in_app'
-       AND m.data -> 'question' ->> 'state' = 'open'
+       AND m.notification_id = t.notification_id AND m.step_id = t.step_id AND m.subscriber_id = t.subscriber_id
+       AND m.channel = 'in_app' AND m.data -> 'question' ->> 'state' = 'open'
      ORDER BY m.id FOR NO KEY UPDATE OF m
    ), changed AS (
      UPDATE messages m SET seen = false, read = false, archived = false, archived_at = NULL, first_seen_at = NULL,
-       last_seen_at = NULL, last_read_at = NULL, updated_at = $5
+       last_seen_at = NULL, last_read_at = NULL, updated_at = $6
      FROM locked l WHERE m.environment_id = l.environment_id AND m.id = l.id RETURNING m.*
    )
    ${tellOf('changed', 'id')}`,
@@ -140,22 +145,25 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
       people.map(({ questionId }) => questionId),
       people.map(({ subscriberId }) => subscriberId),
     ])
-  const reminded = changes.flatMap(({ run, reminds }) => reminds.map((subscriberId) => ({ run, subscriberId })))
+  const reminded = changes.flatMap(({ run, job, reminds }) =>
+    reminds.map((subscriberId) => ({ run, job, subscriberId })),
+  )
   if (reminded.length > 0)
     await transaction.run(renewCopies, [
       reminded.map(({ run }) => run.environment.id),
       reminded.map(({ run }) => run.transactionId),
       reminded.map(({ run }) => run.id),
+      reminded.map(({ job }) => job.step.stepId),
       reminded.map(({ subscriberId }) => subscriberId),
       now,
     ])
   const closings = changes.filter(({ question }) => question.state !== 'open')
   await sayClosed(
     transaction,
-    closings.map(({ run, question }) => ({
+    closings.map(({ run, job, question }) => ({
       ...{ environmentId: run.environment.id, transactionId: run.transactionId, notificationId: run.id },
       ...{ state: question.state, answer: question.answer, answeredBy: question.answeredBy },
-      label: question.label,
+      ...{ label: question.label, stepId: job.step.stepId },
     })),
     now,
   )
@@ -251,7 +259,7 @@ export async function cancelQuestions(
     transaction,
     rows.map((row) => ({
       ...{ environmentId: row.environment_id, transactionId: row.transaction_id, notificationId: row.notification_id },
-      ...{ state: 'canceled' as const, answer: null, answeredBy: null, label: null },
+      ...{ stepId: row.step_id, state: 'canceled' as const, answer: null, answeredBy: null, label: null },
     })),
     now,
   )
@@ -278,12 +286,14 @@ interface Closing extends Decision {
   environmentId: string
   transactionId: string
   notificationId: string
+  stepId: string
 }
 
 interface CopyRow {
   environment_id: string
   notification_id: string
   id: string
+  subscriber_id: string
   data: Record<string, unknown>
   content: string | null
   cta: Record<string, unknown> | null
@@ -297,13 +307,14 @@ async function sayClosed(transaction: Pick<Transaction, 'run'>, closings: Closin
     closings.map(({ environmentId }) => environmentId),
     closings.map(({ transactionId }) => transactionId),
     closings.map(({ notificationId }) => notificationId),
+    closings.map(({ stepId }) => stepId),
   ])
   // A run has one open question at a time.
   const closingOf = new Map(closings.map((closing) => [closing.notificationId, closing]))
   const rows = copies.flatMap((copy) => {
     const closing = closingOf.get(copy.notification_id)
-    const { environment_id, id } = copy
-    return closing ? [{ environment_id, id, ...closedCopy(copy, closing, copy.locale) }] : []
+    const { environment_id, id, subscriber_id: subscriberId, locale } = copy
+    return closing ? [{ environment_id, id, ...closedCopy(copy, closing, { subscriberId, locale }) }] : []
   })
   if (rows.length > 0) await transaction.run(closeCopies, [storableJson(rows), now])
 }

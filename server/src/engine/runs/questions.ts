@@ -104,7 +104,8 @@ function answerClosed(question: QuestionRow, { answer: given, by }: AnswerReques
     answeredBy !== null &&
     answeredBy.subscriberId === by.subscriberId &&
     answeredBy.member?.id === by.member?.id &&
-    answeredBy.as?.userId === by.as?.userId
+    // Several may share a chat; elsewhere there is the subscriber alone.
+    (!answeredBy.as || !by.as || answeredBy.as.userId === by.as.userId)
   if (state === 'answered' && isSame && taken === given && answeredBy)
     return { state, answer: given, answeredBy, isYours: true }
   // Between the deadline and the end of its step it is over all the same.

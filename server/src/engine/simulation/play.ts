@@ -506,7 +506,7 @@ export class Play {
     )
     for (const { run, job, marks, row } of found) {
       marks.changedAt = now
-      if (type === 'acted' && isOpenCopy(row)) await this.#press(run, job, action ?? 'primary')
+      if (type === 'acted' && job.asked && isOpenCopy(row)) await this.#press(run, job, action ?? 'primary')
       if (type === 'acted' && job.asked && marks.read) continue
       if (type === 'acted' && !job.asked) {
         const cta = (row.cta ?? {}) as { action?: Members }
@@ -613,10 +613,10 @@ export class Play {
   #tellCopies(run: RunState, { question, reminds }: RunState['effects']['asking'][number]): void {
     for (const message of this.record.messagesOf(run)) {
       const { row, marks, job } = message
-      if (row.channel !== 'in_app' || !isOpenCopy(row)) continue
+      if (row.channel !== 'in_app' || !job.asked || !isOpenCopy(row)) continue
       const { subscriber_id: subscriberId, locale } = recipientIn(run, job)
-      if (question.state !== 'open') Object.assign(row, closedCopy(row, question, locale))
-      else if (reminds.includes(job.asked?.subscriberId ?? subscriberId))
+      if (question.state !== 'open') Object.assign(row, closedCopy(row, question, { subscriberId, locale }))
+      else if (reminds.includes(job.asked.subscriberId))
         Object.assign(marks, {
           seen: false,
           read: false,

@@ -329,6 +329,11 @@ describe('a question', () => {
       },
     })
     expect(sent('/editMessageText')).toMatchObject([{ message_id: 77, text: 'Fine?\n\nno: Ada Lovelace' }])
+    // The same person says the same elsewhere.
+    const [{ id }] = (await api.get(`/v2/questions?transactionId=${transactionId}`)).body.data
+    const again = (answer: string) => api.post(`/v2/questions/${id}/answer`, { answer, subscriberId: 'ada' })
+    expect(await again('no')).toMatchObject({ status: 200, body: { isYours: true, answeredBy: { channel: 'chat' } } })
+    expect((await again('yes')).status).toBe(409)
     // Too late: nothing changes, and nobody is refused in the chat.
     expect((await press(yes.callback_data)).status).toBe(200)
     await server.drain()

@@ -248,7 +248,7 @@ export class InboxItems {
   /** The question that a notification asks, if it does. What was pressed there is not taken back. */
   async #questionIn(subscriber: SubscriberRow, filter: One): Promise<string | undefined> {
     const [found] = await readInbox(this.#services.db, inboxOf(subscriber), filter, { limit: 1 })
-    return found && questionOf(found)
+    return found && (await questionOf(this.#services.db, found))
   }
 
   async delete(subscriber: SubscriberRow, filter: One, now: Date): Promise<void> {

@@ -1,15 +1,33 @@
 // The buttons of an in-app question: pressing one answers it.
+import type { Db, Tx } from '../../db/core/database.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
 import { hasButtons } from '../../steps/kinds/ask-copies.ts'
 import type { Services } from '../edge/resource.ts'
 
-/** The question that a message asks, if it is a copy of one. */
-export const questionOf = ({ data }: Pick<MessageRow, 'data'>): string | undefined => {
+/**
+ * The question that a message asks, if it is a copy of one. The data of other messages is their senders': whatever it says, the
+ * question has to exist, and the message to be of its step in its run.
+ */
+export async function questionOf(
+  db: Db | Tx,
+  { environment_id, notification_id, step_id, data }: CopyFields,
+): Promise<string | undefined> {
   const { id } = ((data as { question?: unknown } | null)?.question ?? {}) as { id?: unknown }
-  return typeof id === 'string' ? id : undefined
+  if (typeof id !== 'string') return undefined
+  const row = await db
+    .selectFrom('questions')
+    .select('id')
+    .where('environment_id', '=', environment_id)
+    .where('id', '=', id)
+    .where('notification_id', '=', notification_id)
+    .where('step_id', '=', step_id)
+    .executeTakeFirst()
+  return row?.id
 }
+
+type CopyFields = Pick<MessageRow, 'environment_id' | 'notification_id' | 'step_id' | 'data'>
 
 interface Pressed {
   subscriber: Pick<SubscriberRow, 'environment_id' | 'subscriber_id' | 'first_name' | 'last_name'>

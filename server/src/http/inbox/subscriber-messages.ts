@@ -194,15 +194,15 @@ export const subscriberMessages: Resource = (app, { db, brand, engine }) => {
         )
       const inbox = await inboxOf(environment, subscriberId)
       if (!inbox) throw fail('subscriber_id_unknown', { subscriberId })
-      const row = await db.transaction().execute(async (tx) => {
+      const { row, questionId } = await db.transaction().execute(async (tx) => {
         const found = await lockMessage(tx, environment.id, messageId)
         if (!found) throw fail('message_of_action_not_found', { messageId })
         if (found.subscriber_row_id !== inbox.subscriberRowId)
           throw fail('message_of_another_subscriber', { messageId, subscriberId })
-        if (questionOf(found) !== undefined) return found
-        return setAction(tx, found, { status, result: { type, payload } }, request.now())
+        const asked = await questionOf(tx, found)
+        if (asked !== undefined) return { row: found, questionId: asked }
+        return { row: await setAction(tx, found, { status, result: { type, payload } }, request.now()) }
       })
-      const questionId = questionOf(row)
       if (questionId !== undefined && status === 'done') {
         const subscriber = await findSubscriber(db, environment.id, subscriberId)
         if (!subscriber) throw fail('subscriber_id_unknown', { subscriberId })

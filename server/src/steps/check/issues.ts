@@ -100,7 +100,10 @@ function schemaIssues(kind: StepKind, values: ControlValues): Found[] {
   const normal = kind.normalise(values)
   const schema = kind.variantSchema?.(normal) ?? kind.dataSchema
   const problems = compileOwnSchema(schema)(normal)
-  return [...issuesOf(problems, schema, kind), ...waitIssues(kind.waitOf?.(normal))]
+  const own = (kind.issuesIn?.(normal) ?? []).map(
+    ({ path, ...issue }): Found => [path, { ...issue, variableName: path }],
+  )
+  return [...issuesOf(problems, schema, kind), ...waitIssues(kind.waitOf?.(normal)), ...own]
 }
 
 /** For controls declared in code, a blank value counts as absent. */

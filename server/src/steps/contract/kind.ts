@@ -90,6 +90,8 @@ export interface StepKind {
   exampleResult?(given: ControlValues, payload: ControlValues, now: Date): ControlValues
   /** How normalised values look when delivered. By default, the values with their templates rendered. */
   preview?(values: ControlValues, rendering: Rendering): ControlValues
+  /** What else is wrong with normalised values, beside what their schema says. */
+  issuesIn?(values: ControlValues): OwnIssue[]
   /** The wait or window in normalised values, which has a limit. */
   waitOf?(values: ControlValues): Wait | undefined
   /** Control values as they are stored, if not as they came. */
@@ -119,6 +121,13 @@ export interface Heard {
   outcome: StepOutcome | undefined
   /** For its log, once each. */
   warnings: Detail[]
+}
+
+export interface OwnIssue {
+  /** As in its issues, such as `answers.1.id`. */
+  path: string
+  issueType: 'MISSING_VALUE' | 'TIER_LIMIT_EXCEEDED'
+  message: string
 }
 
 export interface OwnCondition {

@@ -217,6 +217,76 @@ describe('a question to the subscriber of the run', () => {
     expect(await messagesOf(api, 'subscriberId=ada&channel=email')).toHaveLength(2)
   })
 
+  test('a message of another step is no copy of it, whatever its data says', async () => {
+    const own = say('own', 'Rate us', {
+      controlValues: {
+        ...{ body: 'Rate us', primaryAction: { label: 'Good' } },
+        data: { question: { id: 'survey-7', state: 'open' } },
+      },
+    })
+    const api = await apiWith(own, ask({ reminders: [{ amount: 10, unit: 'minutes' }] }), after)
+    const transactionId = await start(api)
+    const path = '/v2/subscribers/ada/notifications'
+    const find = async () =>
+      (await api.get(path)).body.data.find(({ body }: { body: string }) => body.startsWith('Rate us'))
+    const { id } = await find()
+    const pressed = await api.patch(`${path}/${id}/actions/primary/complete`, {})
+    expect(pressed, pressed.text).toMatchObject({ status: 200, body: { primaryAction: { isCompleted: true } } })
+    const again = await api.post(`/v1/subscribers/ada/messages/${id}/actions/primary`, { status: 'done' })
+    expect(again, again.text).toMatchObject({ status: 201, body: { cta: { action: { status: 'done' } } } })
+    await pass(server, { minutes: 10 })
+    expect(await find()).toMatchObject({ isRead: true })
+    await answer(api, (await questionOf(api, transactionId)).id, { answer: 'yes', subscriberId: 'ada' })
+    expect(await find()).toMatchObject({ body: 'Rate us', data: { question: { id: 'survey-7', state: 'open' } } })
+  })
+
+  test('reminders are noted for those who get one, and several that are overdue as one', async () => {
+    const reminders = [10, 20, 30].map((amount) => ({ amount, unit: 'minutes' }))
+    const api = await apiWith(ask({ chain: [{ subscriberIds: ['ada', 'bob'] }], reminders }), after)
+    await prefer(api, 'bob', { channels: { in_app: false } })
+    const transactionId = await start(api)
+    await pass(server, { minutes: 25 })
+    const reminded = async () =>
+      (await questionOf(api, transactionId)).asked.map(
+        (entry: { subscriberId: string; remindedAt: string[] }) => `${entry.subscriberId} ${entry.remindedAt.length}`,
+      )
+    expect(await reminded()).toEqual(['ada 1', 'bob 0'])
+    await pass(server, { minutes: 5 })
+    expect(await reminded()).toEqual(['ada 2', 'bob 0'])
+  })
+
+  test('two answers with one id are an issue', async () => {
+    const api = await server.freshApi()
+    const answers = [...yesNo, { id: 'yes', label: 'Approve all' }]
+    const { body } = await api.post('/v2/workflows', {
+      ...{ name: 'x', workflowId: 'x', active: true, steps: [ask({ answers })] },
+    })
+    expect(body.steps[0].issues.controls).toMatchObject({
+      'answers.2.id': [{ issueType: 'MISSING_VALUE', message: 'Another answer has the id "yes" too' }],
+    })
+  })
+
+  test.each([
+    ['its deadline is no press of a button', 'timeout', undefined],
+    ['an answer elsewhere is none either', 'timeout', 'api'],
+    ['a button that was pressed is one', 'event', 'in_app'],
+  ])('for a wait, %s', async (_, outcome, channel) => {
+    const wait: Step = {
+      ...{ name: 'wait', stepId: 'wait', type: 'wait_for_event' },
+      controlValues: { for: [{ message: 'approve', happens: ['acted'] }], amount: 1, unit: 'hours' },
+    }
+    const api = await apiWith(ask(), wait)
+    const transactionId = await start(api)
+    const path = '/v2/subscribers/ada/notifications'
+    const [{ id }] = (await api.get(path)).body.data
+    if (channel === 'in_app') await api.patch(`${path}/${id}/actions/primary/complete`, {})
+    if (channel === 'api')
+      await answer(api, (await questionOf(api, transactionId)).id, { answer: 'yes', subscriberId: 'ada' })
+    await pass(server, { hours: 1 })
+    await pass(server, { hours: 1 })
+    expect((await runOf(api, transactionId)).jobs.at(-1).outcome).toMatchObject({ outcome })
+  })
+
   test('a cancel closes it and its copies', async () => {
     const api = await apiWith(ask(), after)
     const transactionId = await start(api)

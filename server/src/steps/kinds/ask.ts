@@ -72,7 +72,6 @@ const properties = {
     type: 'array',
     minItems: 1,
     maxItems: mostAnswers,
-    uniqueItems: true,
     items: objectSchema(
       { id: { type: 'string', pattern: '^[a-z0-9_-]{1,40}$' }, label: { type: 'string', minLength: 1, maxLength: 80 } },
       ['id', 'label'],
@@ -126,6 +125,8 @@ export interface KeptQuestion {
   /** When the next level is reached; null if none is left. */
   levelEndsAt: string | null
   asked: AskedEntry[]
+  /** Reminders that were due until then have been seen to. */
+  remindedUntil?: string
   copies: number
 }
 
@@ -205,6 +206,14 @@ export const ask: StepKind = {
     }
   },
 
+  issuesIn: ({ answers }) => {
+    const ids = (Array.isArray(answers) ? answers : []).map((each: { id?: unknown } | null) => each?.id)
+    return ids.flatMap((id, index) =>
+      typeof id === 'string' && ids.indexOf(id) < index
+        ? { path: `answers.${index}.id`, issueType: 'MISSING_VALUE', message: `Another answer has the id "${id}" too` }
+        : [],
+    )
+  },
   waitOf: (values) => (values.amount === undefined ? undefined : { amount: values.amount, unit: values.unit }),
   resultSchema: () =>
     objectSchema(
@@ -400,15 +409,17 @@ function* remind(of: StepRun, kept: KeptQuestion): Progress<Pick<Said, 'copies' 
     of,
     reached.map(({ subscriberId }) => subscriberId),
   )
-  for (const entry of due)
-    while (nextReminder(kept, entry) <= of.now.getTime()) entry.remindedAt.push(of.now.toISOString())
+  // Of several that are overdue one is sent.
+  if (due.length > 0) kept.remindedUntil = of.now.toISOString()
   const copies = people.flatMap((person) => {
     const entry = reached.find(({ subscriberId }) => subscriberId === person.subscriber.subscriber_id)
-    const { level: at, round, remindedAt } = entry ?? { level: 0, round: 1, remindedAt: [] }
+    if (!entry) return []
+    entry.remindedAt.push(of.now.toISOString())
+    const { level: at, round, remindedAt } = entry
     const made = copiesFor(of, kept, person, { reminder: remindedAt.length, withoutInApp: true })
     return made.map((copy) => ({ ...copy, level: at, round }))
   })
-  return { copies, reminds: reached.map(({ subscriberId }) => subscriberId) }
+  return { copies, reminds: people.map(({ subscriber }) => subscriber.subscriber_id) }
 }
 
 /** The last time each was asked. */
@@ -416,9 +427,10 @@ const remindable = ({ asked }: KeptQuestion): AskedEntry[] => [
   ...new Map(asked.map((entry) => [entry.subscriberId, entry])).values(),
 ]
 
-const nextReminder = ({ reminders }: KeptQuestion, { at, remindedAt }: AskedEntry): number => {
-  const afterMs = reminders[remindedAt.length]
-  return afterMs === undefined ? Number.POSITIVE_INFINITY : Date.parse(at) + afterMs
+function nextReminder({ reminders, remindedUntil }: KeptQuestion, { at, remindedAt }: AskedEntry): number {
+  const seenTo = Math.max(...[at, remindedUntil, remindedAt.at(-1)].map((time) => (time ? Date.parse(time) : 0)))
+  const times = reminders.map((afterMs) => Date.parse(at) + afterMs)
+  return times.find((time) => time > seenTo) ?? Number.POSITIVE_INFINITY
 }
 
 /** Until the next level, reminder or the deadline. */

@@ -113,6 +113,7 @@ describe('it fails', () => {
     ['an empty id', { to: ['{{payload.missing}}'] }],
     ['one that cannot be', { to: ['b o b'] }],
     ['too many', { to: '{{payload.many}}' }],
+    ['a cancellation key that is too long', { cancellationKey: 'k'.repeat(256) }],
   ])('for %s', async (_, values) => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'other', [say('note')])

@@ -34,6 +34,8 @@ export const startWorkflow: StepKind = {
     if ('problem' in recipients) return failed('invalid_settings', recipients.problem, {})
     const payload = renderTyped(values.payload ?? {}, situationOf(of))
     const key = values.cancellationKey === undefined ? '' : textOf(of, values.cancellationKey).trim()
+    if (key.length > longestId)
+      return failed('invalid_settings', `The cancellation key is longer than ${longestId} characters`, {})
     const transactionId = `${run.id}:${step.stepId}`
     const startedBy = {
       ...{ notificationId: run.id, transactionId: run.transactionId },
@@ -43,7 +45,7 @@ export const startWorkflow: StepKind = {
     const { status } = (yield {
       ...{ need: 'start workflow', environmentId: run.environment.id, isHeld: run.environment.clock !== undefined },
       ...{ workflowId, recipients, payload: isMembers(payload) ? payload : {}, transactionId, startedBy },
-      cancellationKey: key === '' || key.length > longestId ? undefined : key,
+      cancellationKey: key === '' ? undefined : key,
       actor: actor?.subscriber_id,
       tenant: tenantIdentifier,
       context: Object.fromEntries(Object.entries(context).map(([type, value]) => [type, idOf(value)])),

@@ -511,7 +511,7 @@ test('issues name the entry', async () => {
             { event: 'x', condition: { '==': [{ var: 'steps.later.seen' }, 1] } },
             { event: 'x', condition: { '==': [{ var: 'event.payload.total' }, 1] } },
           ],
-          ...{ amount: 181, unit: 'days' },
+          ...{ amount: 181, unit: 'days', lookBack: { amount: 8, unit: 'days' } },
         },
       },
     ],
@@ -527,6 +527,7 @@ test('issues name the entry', async () => {
   expect(issues(1).sort()).toEqual([
     'amount TIER_LIMIT_EXCEEDED',
     'for.0.condition ILLEGAL_VARIABLE_IN_CONTROL_VALUE',
+    ...['lookBack.amount TIER_LIMIT_EXCEEDED', 'lookBack.unit TIER_LIMIT_EXCEEDED'],
     'unit TIER_LIMIT_EXCEEDED',
   ])
 })

@@ -7,6 +7,7 @@ import {
   type StepKind,
   skip,
   timeUnits,
+  unitSeconds,
   wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
@@ -28,7 +29,8 @@ import {
 import { untilOf } from './delay.ts'
 import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, wallTime } from './duration.ts'
 
-const longestLookBackMs = 7 * 86_400_000
+const longestLookBackDays = 7
+const longestLookBackMs = longestLookBackDays * 86_400_000
 
 const amount = { type: 'number', minimum: 1 }
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -124,6 +126,15 @@ export const waitForEvent: StepKind = {
     return { ...common, ...(count === undefined ? {} : { amount: count }), ...pickFilled(given, ['unit']) }
   },
 
+  issuesIn: ({ lookBack: given }) => {
+    const { amount: count, unit: of } = (given || {}) as ControlValues
+    const seconds = Number(count) * (unitSeconds[of as keyof typeof unitSeconds] ?? 0)
+    if (!(seconds * 1000 > longestLookBackMs)) return []
+    const message = `The maximum is ${longestLookBackDays} days`
+    return ['amount', 'unit'].map((name) => ({
+      ...{ path: `lookBack.${name}`, issueType: 'TIER_LIMIT_EXCEEDED' as const, message },
+    }))
+  },
   waitOf: (values) => {
     if (values.cron) return { cron: values.cron }
     return values.amount === undefined ? undefined : { amount: values.amount, unit: values.unit }
