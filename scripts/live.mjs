@@ -325,7 +325,7 @@ class Life {
   async #answerQuestions(/** @type {Members} */ { subscriberId, answer, text, transactionId, stepId }) {
     const query = new URLSearchParams({ state: 'open', subscriberId, limit: '100' })
     if (transactionId !== undefined) query.set('transactionId', transactionId)
-    const { data } = (await this.api.ask('GET', `/v2/questions?${query}`, undefined)).body
+    const { data } = (await this.api.ask('GET', `/v2/questions?${query.toString()}`, undefined)).body
     for (const question of data.reverse())
       if (stepId === undefined || question.stepId === stepId)
         await this.api.ask('POST', `/v2/questions/${question.id}/answer`, { subscriberId, answer, text })
