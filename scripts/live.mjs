@@ -21,6 +21,11 @@ const sandboxFaults = new Set([
   'unauthorized',
 ])
 const pageSize = 50
+/** What the API does not tell of what has happened. */
+const [onlyToldOfSteps, onlyToldOfWindows] = [
+  new Set(['waits', 'attempts', 'windowId']),
+  new Set(['id', 'endsAt', 'key', 'heldBack']),
+]
 
 class Api {
   /** @param {Service} service @param {string} [environment] */
@@ -131,7 +136,11 @@ function refuseUnlivable(
       throw new NotLivable('an earlier version of a workflow can only be simulated')
     if (type === 'trigger' && name !== undefined) throw new NotLivable('a trigger names another workflow')
   }
-  for (const { window, totals } of expect) {
+  for (const { window, totals, step } of expect) {
+    for (const member of Object.keys(step ?? {}))
+      if (onlyToldOfSteps.has(member)) throw new NotLivable(`only a simulation tells the ${member} of a step`)
+    for (const member of Object.keys(window ?? {}))
+      if (onlyToldOfWindows.has(member)) throw new NotLivable(`only a simulation tells the ${member} of a window`)
     if (window?.kind === 'throttle') throw new NotLivable('the windows of throttles are only told by a simulation')
     if (totals?.attempts !== undefined) throw new NotLivable('attempts are only counted by a simulation')
   }
@@ -246,6 +255,7 @@ class Life {
       case 'trigger':
         return this.#trigger(said, index, at)
       case 'cancel':
+        if (said.key !== undefined) return this.#cancelByKey(said)
         return this.api.need('DELETE', `/v1/events/trigger/${encodeURIComponent(said.transactionId)}`)
       case 'event':
         return this.api.need('POST', '/v2/events', said)
@@ -290,6 +300,12 @@ class Life {
     }
   }
 
+  /** A call cancels so many runs, then there may be more. */
+  async #cancelByKey(/** @type {Members} */ { key, workflowId, subscriberId }) {
+    for (let hasMore = true; hasMore; )
+      ({ hasMore } = await this.api.need('POST', '/v1/events/cancel', { key, workflowId, subscriberId }))
+  }
+
   async #trigger(/** @type {Members} */ { broadcast, ...said }, /** @type {number} */ index, /** @type {number} */ at) {
     const transactionId = said.transactionId ?? `sim-${this.triggers.length + 1}`
     const path = broadcast ? '/v1/events/trigger/broadcast' : '/v1/events/trigger'
@@ -309,7 +325,7 @@ class Life {
   async #answerQuestions(/** @type {Members} */ { subscriberId, answer, text, transactionId, stepId }) {
     const query = new URLSearchParams({ state: 'open', subscriberId, limit: '100' })
     if (transactionId !== undefined) query.set('transactionId', transactionId)
-    const { data } = (await this.api.ask('GET', `/v2/questions?${query}`, undefined)).body
+    const { data } = (await this.api.ask('GET', `/v2/questions?${query.toString()}`, undefined)).body
     for (const question of data.reverse())
       if (stepId === undefined || question.stepId === stepId)
         await this.api.ask('POST', `/v2/questions/${question.id}/answer`, { subscriberId, answer, text })

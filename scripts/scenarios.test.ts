@@ -1,9 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { useServer } from '../server/test/server.ts'
 import { filesAt, junitOf, linesOf, scenariosIn } from './scenario-files.mjs'
 
+const server = useServer()
 const folder = mkdtempSync(path.join(tmpdir(), 'belfry-scenario-files-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const write = (name: string, text: string) => {
@@ -55,4 +59,45 @@ test('what was expected and what was found stand line under line, also in the re
   expect(report).toContain('<skipped message="it names integrations"/>')
   expect(report).toContain('name="a &#60;b&#62;"/>')
   expect(report).toContain('<failure message="none was found">')
+})
+
+/** The program, against the service of the tests. */
+const run = (...given: string[]) =>
+  new Promise<{ code: unknown; lines: string[]; errors: string }>((resolve) => {
+    const program = fileURLToPath(new URL('scenarios.mjs', import.meta.url))
+    const env = { ...process.env, BELFRY_URL: server.url, BELFRY_API_KEY: server.api.key }
+    execFile(process.execPath, [program, ...given], { env }, (error, output, errors) =>
+      resolve({ code: error?.code ?? 0, lines: output.trimEnd().split('\n'), errors }),
+    )
+  })
+
+test('the program ends with 0 if all are as expected, 1 if one is not, and 2 if one cannot be played', async () => {
+  const scenario = (name: string, expected: string, workflow = '{ draft: { steps: [] } }') =>
+    [
+      ...[`name: ${name}`, `workflow: ${workflow}`, 'startAt: 2026-05-01T10:00:00Z'],
+      ...['inputs: [{ at: +0s, type: trigger, to: ada }]', `expect: [{ totals: { triggers: ${expected} } }]`],
+    ].join('\n')
+  const file = write(
+    'program/some.scenario.yaml',
+    [
+      scenario('good one', '1'),
+      scenario('good two', '1'),
+      scenario('wrong one', '2'),
+      scenario('no workflow', '1', '{ workflowId: nowhere }'),
+    ].join('\n---\n'),
+  )
+  const report = path.join(folder, 'report.xml')
+  const [good, wrong, none, nothing] = await Promise.all([
+    run(file, '--only', 'good', '--junit', report),
+    run(file, '--only', 'one'),
+    run(file),
+    run(file, '--only', 'nobody'),
+  ])
+  expect(good, good.errors).toMatchObject({
+    ...{ code: 0, lines: [`ok ${file} › good one`, `ok ${file} › good two`, '2 passed, 0 failed'] },
+  })
+  expect(readFileSync(report, 'utf8')).toContain('<testsuite name="scenarios" tests="2" failures="0">')
+  expect([wrong.code, wrong.lines.at(-1)]).toEqual([1, '1 passed, 1 failed'])
+  expect([none.code, none.lines.at(-1)]).toEqual([2, '2 passed, 2 failed'])
+  expect(nothing).toMatchObject({ code: 2, errors: `No scenario was found in ${file}\n` })
 })

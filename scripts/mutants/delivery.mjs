@@ -85,7 +85,7 @@ export const delivery = {
     },
     {
       breaks: 'nobody is woken when a call ends',
-      from: 'next?.()',
+      from: 'next.end()',
       to: '',
     },
     {

@@ -59,13 +59,13 @@ export const engine = {
     },
     {
       breaks: 'a run ends as completed although a step failed',
-      from: "run.jobs.some(hasFailed) ? 'error' : 'completed'",
-      to: "run.jobs.every(hasFailed) ? 'error' : 'completed'",
+      from: 'run.jobs.some(hasFailed) && !run.goals?.met',
+      to: 'run.jobs.every(hasFailed) && !run.goals?.met',
     },
     {
       breaks: 'a run ends while steps are left',
-      from: 'if (run.jobs.every(isEnded))',
-      to: 'if (run.jobs.some(isEnded))',
+      from: 'if (!run.jobs.every(isEnded)) return',
+      to: 'if (!run.jobs.some(isEnded)) return',
     },
     {
       breaks: 'a critical workflow waits for the schedule',
@@ -89,8 +89,8 @@ export const engine = {
     },
     {
       breaks: 'the rest goes on after a failure that should stop it',
-      from: 'if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)',
-      to: 'if (outcome.stops) stopRest(run, now)',
+      from: 'if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)',
+      to: 'if (!job.asked && outcome.stops) stopRest(run, now)',
     },
     {
       tests: ['server/src/steps/kinds/digest.test.ts'],
@@ -285,7 +285,7 @@ export const engine = {
     },
     {
       breaks: 'what a cancelled digest has collected is lost',
-      from: 'if (digests.length > 0) await handOver(transaction, parts, environmentId, digests, now)',
+      from: 'if (digests.length > 0) await handOver(transaction, parts.memory, environmentId, digests, now)',
       to: '',
     },
     {
@@ -331,7 +331,7 @@ export const engine = {
     {
       tests: ['server/src/http/simulate/simulations.test.ts'],
       breaks: 'a simulated repetition begins runs again',
-      from: 'if (this.#transactions.has(transactionId)) return',
+      from: 'if (this.#transactions.has(row.transaction_id)) return 0',
       to: '',
     },
   ],

@@ -75,8 +75,8 @@ export const http = {
     {
       tests: ['server/test/inbox-access.test.ts'],
       breaks: 'any token of ours opens an inbox',
-      from: 'given?.aud !== audience || given.iss !== this.#issuer',
-      to: 'given === undefined',
+      from: '!given || !audiences.includes(String(given.aud)) || given.iss !== this.#issuer',
+      to: '!given || audiences.length === 0',
     },
   ],
   'server/src/http/inbox/limit.ts': [

@@ -22,8 +22,8 @@ export const scenarios = {
     {
       ...alone,
       breaks: 'preferences are asked before the schedule',
-      from: 'outsideSchedule(run, kind, now) ?? filtered(run, kind)',
-      to: 'filtered(run, kind) ?? outsideSchedule(run, kind, now)',
+      from: 'shut ?? filtered(view, kind) ?? snoozed',
+      to: 'filtered(view, kind) ?? shut ?? snoozed',
     },
     {
       ...alone,

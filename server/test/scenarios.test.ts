@@ -65,7 +65,7 @@ test('a stored workflow is lived through as it is, with its layout', async () =>
   const steps = [{ name: 'Mail', stepId: 'mail', type: 'email', controlValues: mail }]
   const made = await api.post('/v2/workflows', { name: 'Framed', workflowId: 'framed', active: true, steps })
   expect(made, made.text).toMatchObject({ status: 201 })
-  const lived = await live(
+  const framedLife = await live(
     { url: server.url, key: server.wideApi.key },
     {
       ...{ workflow: { workflowId: 'framed' }, startAt: '2026-05-01T10:00:00Z' },
@@ -74,8 +74,8 @@ test('a stored workflow is lived through as it is, with its layout', async () =>
     },
     { momentMs },
   )
-  expect(lived.messages).toMatchObject([{ status: 'sent', html: expect.stringContaining('In a frame') }])
-  expect(lived.triggers).toMatchObject([{ at: '2026-05-01T10:00:00.000Z', status: 'processed', runs: 1 }])
+  expect(framedLife.messages).toMatchObject([{ status: 'sent', html: expect.stringContaining('In a frame') }])
+  expect(framedLife.triggers).toMatchObject([{ at: '2026-05-01T10:00:00.000Z', status: 'processed', runs: 1 }])
 })
 
 test.each(scenarios)('$file › $name, lived through', async ({ file, body }) => {
@@ -84,3 +84,39 @@ test.each(scenarios)('$file › $name, lived through', async ({ file, body }) =>
   const told = expectations(body.expect, await living, momentMs(body.startAt))
   expect(told.expectations.filter(({ holds }) => !holds)).toEqual([])
 })
+
+const mailTo = (name: string, more: object = {}) => ({
+  ...{ workflowId: name, name, active: true, ...more },
+  steps: [
+    { name: 'Wait', stepId: 'wait', type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } },
+    { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hello', body: 'Hello' } },
+  ],
+})
+const lived = (body: object) => live({ url: server.url, key: server.wideApi.key }, body, { momentMs })
+
+test('a cancel by key is lived through for the person it names', async () => {
+  const body = {
+    ...{ workflow: { draft: mailTo('keyed') }, startAt: '2026-05-01T10:00:00Z' },
+    subscribers: ['ann', 'ben'].map((subscriberId) => ({ subscriberId, email: `${subscriberId}@example.com` })),
+    inputs: [
+      { at: '+0s', type: 'trigger', to: ['ann', 'ben'], cancellationKey: 'order-1' },
+      { at: '+1m', type: 'cancel', key: 'order-1', subscriberId: 'ann' },
+    ],
+  }
+  const simulated = await server.api.post('/v1/simulations', body)
+  expect(simulated.status, simulated.text).toBe(200)
+  for (const { messages } of [simulated.body, await lived(body)])
+    expect(messages).toMatchObject([{ subscriberId: 'ben', status: 'sent', at: '2026-05-01T11:00:00.000Z' }])
+})
+
+test.each([
+  ...['waits', 'attempts', 'windowId'].map((member) => ({ step: { stepId: 'mail', [member]: null } })),
+  ...['endsAt', 'key'].map((member) => ({ window: { stepId: 'mail', [member]: null } })),
+])('what only a simulation tells cannot be lived through: %j', (expected) =>
+  expect(
+    lived({
+      ...{ workflow: { draft: mailTo('told') }, startAt: '2026-05-01T10:00:00Z', expect: [expected] },
+      inputs: [{ at: '+0s', type: 'trigger', to: 'ann' }],
+    }),
+  ).rejects.toThrow(NotLivable),
+)

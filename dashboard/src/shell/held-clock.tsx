@@ -12,18 +12,13 @@ import { Button } from '../ui/base/button.tsx'
 import { ProgressBar } from '../ui/base/states.tsx'
 import { holdTime } from '../ui/base/time.tsx'
 import { Input } from '../ui/form/input.tsx'
+import { advanceOf, restOf } from './advance.ts'
 import { isOnRealTime } from './navigation.ts'
 
 const format = new Intl.DateTimeFormat('en', {
   ...{ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
   ...{ second: '2-digit', hourCycle: 'h23', timeZone: 'UTC', timeZoneName: 'short' },
 })
-
-/** `+2h`, `2h` or a moment. */
-export const advanceOf = (text: string): Advance => {
-  const written = text.trim()
-  return /^\+?(\d+(d|h|m|s|ms))+$/.test(written) ? { by: written.replace(/^\+/, '') } : { to: written }
-}
 
 const counted = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 
@@ -45,9 +40,9 @@ export function HeldClock() {
       let answer = await clock.advance(given)
       const sums = { waitsEnded: answer.waitsEnded, messages: { ...answer.messages } as Record<string, number> }
       // A call works for a minute; what is left goes on with the same target.
-      while (!answer.reached && !isStopped.current) {
-        const { advancingTo } = await cache.fetchQuery(clock.now())
-        answer = await clock.advance('to' in given && given.to ? given : { to: advancingTo ?? answer.now })
+      const rest = restOf(given, answer.from)
+      while (rest && !answer.reached && !isStopped.current) {
+        answer = await clock.advance(rest)
         sums.waitsEnded += answer.waitsEnded
         for (const [channel, count] of Object.entries(answer.messages as Record<string, number>))
           sums.messages[channel] = (sums.messages[channel] ?? 0) + count

@@ -3,6 +3,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
+import { circuitsOf } from '../../db/queries/circuits.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
@@ -45,12 +46,7 @@ export function readSituation(
         ...{ ...rows, at: new Date(scenario.startAt) },
         hasCaps: snapshot.environment.guards.caps.length > 0,
       }),
-      circuits: await tx
-        .selectFrom('circuits')
-        .select(['integration_id', 'retry_at'])
-        .where('environment_id', '=', environmentId)
-        .where('host', '=', '')
-        .execute(),
+      circuits: await circuitsOf(tx, environmentId).where('host', '=', '').execute(),
       spare: reading.integrations.filter(({ active }) => !active),
       changed: await readChanges(tx, snapshot, { ...rows, ...asked }),
     }

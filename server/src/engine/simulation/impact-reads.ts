@@ -246,7 +246,8 @@ const requestOf = (
 interface WaitingRow {
   workflow_id: string
   workflow_version: number
-  step_row_id: string
+  /** Null in the row about the whole workflow. */
+  step_row_id: string | null
   step_id: string
   type: string
   runs: number
@@ -264,12 +265,14 @@ async function readWaiting(tx: Tx, environmentId: string, changes: Change[]): Pr
       WHERE v.environment_id = ${environmentId} AND v.workflow_id = w.workflow_id AND v.version = w.workflow_version
     ) AS step
     FROM (
-      SELECT n.workflow_id, n.workflow_version, j.step_row_id, j.step_id, j.type, count(*)::int AS runs
+      SELECT n.workflow_id, n.workflow_version, j.step_row_id, j.step_id, j.type,
+        count(DISTINCT n.id)::int AS runs
       FROM notifications n
       JOIN jobs j ON j.environment_id = n.environment_id AND j.notification_id = n.id
       WHERE n.environment_id = ${environmentId} AND n.status = 'processing' AND n.workflow_id = ANY (${ids}::text[])
         AND (j.status = 'delayed' OR (j.status = 'queued' AND j.due_at IS NOT NULL))
-      GROUP BY 1, 2, 3, 4, 5) w
+      GROUP BY GROUPING SETS (
+        (n.workflow_id, n.workflow_version, j.step_row_id, j.step_id, j.type), (n.workflow_id))) w
     ORDER BY w.step_id, w.workflow_version`.execute(tx)
   const of = byWorkflow(rows)
   return new Map(
@@ -282,13 +285,19 @@ async function readWaiting(tx: Tx, environmentId: string, changes: Change[]): Pr
 
 function waitingOf(rows: WaitingRow[], after: WorkflowStep[]): Waiting {
   const steps = new Map<string, Waiting['steps'][number]>()
+  let all = 0
   for (const { step_row_id, step_id: stepId, type, runs, step } of rows) {
+    if (step_row_id === null) {
+      // A run with several steps that wait is one.
+      all = runs
+      continue
+    }
     const left = after.find(({ _id }) => _id === step_row_id)
     const change = left === undefined ? 'removed' : step && isSame(step, left) ? 'none' : 'changed'
     const key = [stepId, type, change].join('\n')
     steps.set(key, { stepId, type, runs: (steps.get(key)?.runs ?? 0) + runs, change })
   }
-  return { runs: rows.reduce((sum, { runs }) => sum + runs, 0), steps: [...steps.values()] }
+  return { runs: all, steps: [...steps.values()] }
 }
 
 /** Their names do not matter. */

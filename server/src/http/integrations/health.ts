@@ -1,7 +1,8 @@
 // The health of integrations, from evidence: what their last calls and tests said, and the state of their circuit breakers.
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
-import type { CircuitTable, IntegrationHealthTable } from '../../db/core/tables.ts'
+import type { IntegrationHealthTable } from '../../db/core/tables.ts'
+import { circuitsOf, type RecordedCircuit } from '../../db/queries/circuits.ts'
 import { findIntegration } from '../../db/queries/integrations.ts'
 import { circuitState } from '../../engine/core/circuit-records.ts'
 import { fail } from '../../errors.ts'
@@ -45,7 +46,7 @@ const health = {
   }),
 }
 
-export const integrationHealth: Resource = (app, { db, clock }) => {
+export const integrationHealth: Resource = (app, { db }) => {
   app.get(
     '/v1/integrations/health',
     {
@@ -56,19 +57,20 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
         response: { 200: Type.Array(Type.Object({ integrationId: Type.String(), ...health })) },
       },
     },
-    async ({ environment }) => {
+    async (request) => {
+      const { environment } = request
       const [integrations, circuits, known] = await Promise.all([
         db.selectFrom('integrations').select('id').where('environment_id', '=', environment.id).orderBy('id').execute(),
-        circuitsOf(db, environment.id).limit(mostCircuits).execute(),
+        circuitsOf(db, environment.id).orderBy('integration_id').orderBy('host').limit(mostCircuits).execute(),
         knownOf(db, environment.id).execute(),
       ])
-      const circuitsById = new Map<string, CircuitTable[]>()
+      const circuitsById = new Map<string, RecordedCircuit[]>()
       for (const circuit of circuits)
         circuitsById.set(circuit.integration_id, [...(circuitsById.get(circuit.integration_id) ?? []), circuit])
       const knownById = new Map(known.map((one) => [one.integration_id, one]))
       return integrations.map(({ id }) => ({
         integrationId: id,
-        ...shown(circuitsById.get(id) ?? [], knownById.get(id), clock.now()),
+        ...shown(circuitsById.get(id) ?? [], knownById.get(id), request.now()),
       }))
     },
   )
@@ -83,30 +85,23 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
         response: { 200: Type.Object(health) },
       },
     },
-    async ({ environment, params }) => {
+    async (request) => {
+      const { environment, params } = request
       const { integrationId: id } = params
       if (!(await findIntegration(db, environment.id, id))) throw fail('integration_not_found', { id })
       const [circuits, known] = await Promise.all([
-        circuitsOf(db, environment.id).where('integration_id', '=', id).limit(mostHosts).execute(),
+        circuitsOf(db, environment.id).where('integration_id', '=', id).orderBy('host').limit(mostHosts).execute(),
         knownOf(db, environment.id).where('integration_id', '=', id).executeTakeFirst(),
       ])
-      return shown(circuits, known, clock.now())
+      return shown(circuits, known, request.now())
     },
   )
 }
 
-const circuitsOf = (db: Db, environmentId: string) =>
-  db
-    .selectFrom('circuits')
-    .selectAll()
-    .where('environment_id', '=', environmentId)
-    .orderBy('integration_id')
-    .orderBy('host')
-
 const knownOf = (db: Db, environmentId: string) =>
   db.selectFrom('integration_health').selectAll().where('environment_id', '=', environmentId)
 
-function shown(circuits: readonly CircuitTable[], known: IntegrationHealthTable | undefined, now: Date) {
+function shown(circuits: readonly RecordedCircuit[], known: IntegrationHealthTable | undefined, now: Date) {
   const failing = circuits.map(({ host, failures, error, retry_at }) => ({
     host,
     state: circuitState({ retry_at }, now),

@@ -312,6 +312,12 @@ test('retries and circuits go by it, and chance by its seed', async () => {
     const { rowCount } = await server.database.pool.query('SELECT FROM held_circuits WHERE open_until IS NOT NULL')
     return rowCount
   }
+  interface Health {
+    state: string
+    failures: number
+    retryAt: string
+  }
+  const shown = ({ state, failures, retryAt }: Health) => ({ state, failures, retryAt })
   const attempts = async (seed: number) => {
     const api = await heldApi(server, { now: start, seed })
     await workflow(api, [email()])
@@ -320,12 +326,20 @@ test('retries and circuits go by it, and chance by its seed', async () => {
     await trigger(api, { transactionId: 'other' })
     const { attempts: calls } = await api.advance({ by: '40m' })
     const runs = (await api.get('/v1/notifications')).body.data
-    return { calls, due: runs.map(({ jobs: [mail] }: { jobs: Array<{ dueAt: string }> }) => mail?.dueAt) }
+    const health: Health[] = (await api.get('/v1/integrations/health')).body
+    return {
+      calls,
+      health: health.filter(({ state }) => state !== 'closed').map(shown),
+      due: runs.map(({ jobs: [mail] }: { jobs: Array<{ dueAt: string }> }) => mail?.dueAt),
+    }
   }
   const first = await attempts(1)
   // Five failures open the circuit, for both messages.
   expect(first.calls).toBeGreaterThan(5)
   expect(await circuits()).toBeGreaterThan(0)
+  expect(first.health).toEqual([
+    { state: 'open', failures: expect.any(Number), retryAt: expect.stringMatching(/^2026-03-28T/) },
+  ])
   expect(await attempts(1)).toEqual(first)
   expect(await attempts(2)).not.toEqual(first)
 })

@@ -158,17 +158,17 @@ describe('the replay', () => {
     expect(body.replay.examples[0].messages.before.to).toEqual(['bo@elsewhere.example'])
   })
 
-  test('links to unsubscribe, which are new with every message, do not count', async () => {
-    await makeWorkflow(api, 'offers', [mail({ body: '<a href="{{unsubscribe_url}}">No more</a>' })], {
-      messageClass: 'commercial',
-    })
+  test('links and headers that are new with every message do not count', async () => {
+    const names = ['unsubscribe_url', 'preferences_url', 'view_in_browser_url']
+    const body = names.map((name) => `<a href="{{${name}}}">${name}</a>`).join(' ')
+    await makeWorkflow(api, 'offers', [mail({ body })], { messageClass: 'commercial' })
     await trigger(api, 'offers', ['ada', 'bo'], { payload: {} })
     await server.drain()
-    const steps = [delay(0), mail({ body: '<a href="{{unsubscribe_url}}">No more</a>' })].map((step) =>
-      step.stepId === 'wait' ? { ...step, active: false } : step,
-    )
-    const { body } = await impact('offers', await draftOf('offers', { steps: [...steps, { ...sms, active: false }] }))
-    expect(body.replay).toMatchObject({ runs: 2, same: 2 })
+    // The wait gives all messages other ids, and other times.
+    const later = await impact('offers', await stepsAfter('offers', [delay(5), mail({ body })]))
+    expect(later.body.replay).toMatchObject({ runs: 2, kinds: { content: 0, time: 2 } })
+    const steps = [{ ...delay(5), active: false }, mail({ body }), { ...sms, active: false }]
+    expect((await impact('offers', await stepsAfter('offers', steps))).body.replay).toMatchObject({ runs: 2, same: 2 })
   })
 
   test('what is too large for one simulation is played with fewer triggers', async () => {
@@ -231,6 +231,35 @@ describe('waiting runs', () => {
         { stepId: 'collect', type: 'digest', runs: 1, change: 'none' },
       ],
     })
+  })
+})
+
+test('a run with several steps that wait is one', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
+  await development.put('/v1/sandbox/faults', { fault: 'server_error', channel: 'email' })
+  const answers = [
+    { id: 'yes', label: 'Approve' },
+    { id: 'no', label: 'Reject' },
+  ]
+  const ask: Step = {
+    ...{ name: 'Approve', stepId: 'approve', type: 'ask' },
+    controlValues: { question: 'Refund?', answers, channels: ['email'], amount: 1, unit: 'hours' },
+  }
+  await makeWorkflow(development, 'asks', [ask])
+  await trigger(development, 'asks', 'ada', { payload: {} })
+  await server.drain()
+  const draft = await draftOf('asks', { name: 'Other' }, development)
+  const { body } = await development.post('/v2/workflows/asks/impact', { draft })
+  // The question waits for an answer, and its mail for another attempt.
+  expect(body.waiting).toMatchObject({
+    ...{
+      runs: 1,
+      steps: [
+        { stepId: 'approve', runs: 1 },
+        { stepId: 'approve', runs: 1 },
+      ],
+    },
   })
 })
 

@@ -127,6 +127,47 @@ describe('what happens when', () => {
     expect(early.body.runs[0].deliveryLifecycle).toEqual({ status: 'interacted' })
   })
 
+  test('what is marked as unread again is not read, and what somebody has acted on is', async () => {
+    const unlessRead = email({ subject: 'Reminder', skip: { '==': [{ var: 'steps.inbox.read' }, false] } })
+    const button = { ...inApp, controlValues: { ...inApp.controlValues, primaryAction: { label: 'Go' } } }
+    const mark = (at: string, type: string, more: object = {}) => ({ type, at, subscriberId: 'ada', ...more })
+    const sent = async (...marks: object[]) => {
+      const { status, body, text } = await simulate([button, delay(10), unlessRead], [trigger('+0s'), ...marks])
+      expect(status, text).toBe(200)
+      return body.totals.messages
+    }
+    expect(await sent(mark('+1m', 'read'), mark('+2m', 'unread'))).toEqual({ in_app: 1, email: 1 })
+    expect(await sent(mark('+1m', 'unread'), mark('+2m', 'read'))).toEqual({ in_app: 1 })
+    expect(await sent(mark('+1m', 'acted', { action: 'primary' }))).toEqual({ in_app: 1 })
+  })
+
+  test('marks are for one trigger or one step, where they say so', async () => {
+    const second = { ...inApp, stepId: 'again' }
+    const reminders = ['inbox', 'again'].map((stepId) => ({
+      ...email({ subject: stepId, skip: { '==': [{ var: `steps.${stepId}.read` }, false] } }),
+      stepId: `mail-${stepId}`,
+    }))
+    const reminded = async (only: object) => {
+      const { status, body, text } = await simulate(
+        [inApp, second, delay(10), ...reminders],
+        [
+          trigger('+0s', { transactionId: 'one' }),
+          trigger('+0s', { transactionId: 'two' }),
+          { type: 'read', at: '+1m', subscriberId: 'ada', ...only },
+        ],
+      )
+      expect(status, text).toBe(200)
+      return body.messages
+        .filter(({ channel }: { channel: string }) => channel === 'email')
+        .map(({ transactionId, subject }: Record<string, string>) => `${transactionId} ${subject}`)
+        .sort()
+    }
+    expect(await reminded({})).toEqual([])
+    expect(await reminded({ transactionId: 'one' })).toEqual(['two again', 'two inbox'])
+    expect(await reminded({ stepId: 'again' })).toEqual(['one inbox', 'two inbox'])
+    expect(await reminded({ transactionId: 'two', stepId: 'inbox' })).toEqual(['one again', 'one inbox', 'two again'])
+  })
+
   test('who inherits a canceled digest keeps its deadline, and the window stays one', async () => {
     const inputs = [
       trigger('+0s', { transactionId: 'first' }),
@@ -251,6 +292,30 @@ describe('people', () => {
       subscribers: [{ ...ada, preferences: { channels: { email: false } } }],
     })
     expect(body.runs.map((run: any) => run.steps[0].reason)).toEqual(['preference', null])
+  })
+
+  test('preferences may be for one workflow, and have a schedule', async () => {
+    const steps = [email({ subject: 'Hi' })]
+    const prefer = (at: string, more: object) => ({ type: 'preferences', at, subscriberId: 'ada', ...more })
+    const reasons = async (...inputs: object[]) => {
+      const answer = await api.post('/v1/simulations', {
+        ...{ workflow: { draft: { workflowId: 'own', steps } }, startAt, subscribers: [ada], inputs },
+      })
+      expect(answer.status, answer.text).toBe(200)
+      return answer.body.runs.map((run: any) => run.steps[0].reason)
+    }
+    const own = prefer('+1m', { workflowId: 'own', channels: { email: false } })
+    expect(await reasons(trigger('+0s'), own, trigger('+2m'))).toEqual([null, 'preference'])
+    // What is said about the workflow counts before what is said about all, until that is said anew.
+    const all = (at: string) => prefer(at, { channels: { email: true } })
+    expect(await reasons(all('+0s'), own, trigger('+2m'), all('+3m'), trigger('+4m'))).toEqual(['preference', null])
+    // May 1st, 2026 is a Friday.
+    const hours = [{ start: '09:00 AM', end: '10:30 AM' }]
+    const schedule = { isEnabled: true, weeklySchedule: { friday: { isEnabled: true, hours } } }
+    const opened = prefer('+0s', { schedule })
+    expect(await reasons(opened, trigger('+29m'), trigger('+31m'))).toEqual([null, 'outside_schedule'])
+    const closed = prefer('+40m', { schedule: { isEnabled: false } })
+    expect(await reasons(opened, trigger('+31m'), closed, trigger('+41m'))).toEqual(['outside_schedule', null])
   })
 
   test('an address on the suppression list is not called, until the entry expires, and an invented one counts too', async () => {
@@ -535,6 +600,28 @@ describe('refusals', () => {
     const many = Array.from({ length: 1_001 }, () => trigger('+0s'))
     expect(await refusal({}, many)).toMatchObject({ status: 422, code: 'validation' })
     expect(await refusal({}, [])).toMatchObject({ status: 422, code: 'validation' })
+    const subscribers = Array.from({ length: 1_001 }, (_, n) => ({ subscriberId: `s${n}` }))
+    const topics = Array.from({ length: 101 }, (_, n) => ({ topicKey: `t${n}`, subscriberIds: [] }))
+    for (const [more, sentence] of [
+      [{ subscribers }, 'subscribers must contain no more than 1000 elements'],
+      [{ topics }, 'topics must contain no more than 100 elements'],
+    ] as const) {
+      const { status, body, text } = await simulate([email()], [trigger('+0s')], more)
+      expect(status).toBe(422)
+      expect(body.code).toBe('validation')
+      expect(text).toContain(sentence)
+    }
+    const fitting = { subscribers: subscribers.slice(1), topics: topics.slice(1) }
+    expect((await simulate([email()], [trigger('+0s')], fitting)).status).toBe(200)
+  })
+
+  test('more steps than can be played', async () => {
+    const subscribers = Array.from({ length: 1_000 }, (_, n) => ({ subscriberId: `s${n}` }))
+    const inputs = Array.from({ length: 6 }, () => ({ type: 'trigger', at: '+0s', broadcast: true }))
+    const steps = Array.from({ length: 20 }, (_, n) => ({ ...delay(1), stepId: `wait-${n}` }))
+    const { status, body } = await simulate(steps, inputs, { subscribers })
+    const message = 'The scenario comes to more than 200000 steps; make it smaller'
+    expect({ status, ...body }).toMatchObject({ status: 422, message, ctx: { what: 'steps', most: 200_000 } })
   })
 
   test('more runs than can be played', async () => {
