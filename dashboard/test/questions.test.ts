@@ -104,6 +104,38 @@ test('an empty page of questions shows the request; a question is answered or ca
   expect(await overflowOnPhone(page)).toBe(0)
 })
 
+test('the page of a question is answered by keyboard, and is fine for everybody, open and closed', async () => {
+  const answers = ['Approve', 'Reject', 'Later'].map((label) => ({ id: label.toLowerCase(), label }))
+  const freeText = { label: 'Why?', required: true }
+  const values = { question: 'Refund 90?', details: 'Order 7', answers, freeText, channels: ['in_app'] }
+  await makeWorkflow(api, 'paged', [
+    { name: 'Ask', stepId: 'ask', type: 'ask', controlValues: { ...values, amount: 1, unit: 'hours' } },
+  ])
+  await trigger(api, 'paged', 'cy')
+  await server.drain()
+  const [{ primaryAction }] = (await api.get('/v2/subscribers/cy/notifications')).body.data
+  await page.goto(`${server.url}${new URL(primaryAction.redirect.url).pathname}?answer=reject`)
+  await page.getByRole('heading', { name: 'Refund 90?' }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page)).toBe(0)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Too much')
+  const focused: string[] = []
+  for (let presses = 0; presses < 3; presses += 1) {
+    await page.keyboard.press('Tab')
+    focused.push(String(await page.locator(':focus').textContent()))
+  }
+  // The answer that the link has chosen comes first.
+  expect(focused).toEqual(['Reject', 'Approve', 'Later'])
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('Approve: cy').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  expect(await page.getByRole('button').count()).toBe(0)
+  const { data } = (await api.get('/v2/questions?state=answered&subscriberId=cy')).body
+  expect(data).toMatchObject([{ answer: 'approve', text: 'Too much', answeredBy: { channel: 'page' } }])
+})
+
 test('a rota is made; it says who is on duty now and in the next seven days', async () => {
   await follow(page, '/rotas')
   await page.getByText('No rotas yet').waitFor()

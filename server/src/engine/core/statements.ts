@@ -875,6 +875,11 @@ export const findMissingTopics = statement(
    WHERE NOT EXISTS (SELECT FROM topics o WHERE o.environment_id = $1 AND o.key = t.key)`,
 )
 
+/** Subscribers for whom a trigger was canceled by its key while it was walked. */
+const canceledIn = (event: string): string =>
+  `(SELECT array_agg(p.named) FROM passed_over p WHERE p.environment_id = $1 AND p.event_id = ${event}
+      AND p.reason = 'canceled_by_user') AS canceled`
+
 /**
  * The next members of these topics, in the order of their ids, each with all its subscriptions to them. The limit applies to
  * every topic by itself too: what lies beyond a topic's last member lies beyond the whole limit.
@@ -894,7 +899,7 @@ export const findMembers = statement(
      ORDER BY t.subscriber_row_id LIMIT $6
    )
    SELECT s.*, next.subscriber_row_id AS member_id, ${preferencesOf('s')} AS preferences,
-     (SELECT keys FROM missing) AS missing_topics,
+     (SELECT keys FROM missing) AS missing_topics, ${canceledIn('$9')},
      (SELECT json_agg(json_build_object('topic_id', o.id, 'topic_key', o.key, 'identifier', t.identifier, 'choice',
          (SELECT json_build_object('enabled', c.enabled, 'condition', c.condition) FROM subscription_preferences c
           WHERE c.environment_id = $1 AND c.subscription_id = t.id AND c.workflow_id = $5)) ORDER BY t.id)
@@ -907,7 +912,7 @@ export const findMembers = statement(
 /** All who were subscribers when the trigger was started. */
 export const findEveryone = statement(
   'find_everyone',
-  `SELECT s.*, s.id AS member_id, NULL AS via, ${preferencesOf('s')} AS preferences
+  `SELECT s.*, s.id AS member_id, NULL AS via, ${preferencesOf('s')} AS preferences, ${canceledIn('$7')}
    FROM (SELECT * FROM subscribers WHERE environment_id = $1 AND id > $2 AND created_at <= $3
            AND (hashtext(id) & ($6::int - 1)) = $5::int ORDER BY id LIMIT $4) s
    ORDER BY s.id`,

@@ -82,7 +82,24 @@ describe('by the key of the trigger', () => {
     const second = await trigger(api, 'order', to, { cancellationKey: 'k' })
     await cancel(api, { key: 'k', subscriberId: 'member-0' })
     await server.drain()
-    expect(await runsOf(api, second)).toHaveLength(3)
+    const reached = (await runsOf(api, second)).map((run) => run.subscriber.subscriberId)
+    expect(reached.sort()).toEqual(['member-1', 'member-2'])
+    const report = async (who: string) => {
+      const { body } = await api.get(`/v1/events/trigger/${second}?subscriberId=${who}`)
+      return body.passedOver.map(({ reason, named }: Record<string, string>) => [reason, named])
+    }
+    expect(await report('member-0')).toEqual([['canceled_by_user', 'member-0']])
+    expect(await report('member-1')).toEqual([])
+    // So does a broadcast, and later triggers are not touched.
+    const third = await trigger(api, 'order', to, { cancellationKey: 'k' })
+    const wide = { name: 'order', payload: {}, cancellationKey: 'wide' }
+    const { body, text } = await api.post('/v1/events/trigger/broadcast', wide)
+    expect(body.status, text).toBe('processed')
+    await cancel(api, { key: 'wide', subscriberId: 'member-1' })
+    await server.drain()
+    expect(await runsOf(api, third)).toHaveLength(3)
+    const everybody = (await runsOf(api, body.transactionId)).map((run) => run.subscriber.subscriberId)
+    expect(everybody.sort()).toEqual(['member-0', 'member-2'])
   })
 
   test('a run in flight is left alone, and an event in a digest is taken out of it', async () => {

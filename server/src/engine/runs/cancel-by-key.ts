@@ -1,6 +1,7 @@
 // Cancels all runs under way that have a cancellation key, some hundreds at a time. Each transaction locks what it cancels as a
 // cancel by transaction id does.
 import { retryConflicts } from '../../db/core/database.ts'
+import { newId } from '../../db/core/ids.ts'
 import { autoCommit, inTransaction, statement } from '../../db/core/transaction.ts'
 import { timeIn } from '../core/held-clocks.ts'
 import { beginTriggers, cancelRuns, patience, stopWalk } from './cancel.ts'
@@ -45,6 +46,24 @@ const findWalks = statement(
    ORDER BY e.id LIMIT $4`,
 )
 
+/** Where this subscriber was not reached yet, they never will be. */
+const leaveOutOfWalks = statement(
+  'leave_out_of_walks',
+  `INSERT INTO passed_over (environment_id, event_id, id, reason, named, subscriber_ids, created_at)
+   SELECT $1, e.id, t.id, 'canceled_by_user', $4, '{}', $5
+   FROM unnest($2::text[], $3::text[]) AS t (event_id, id) JOIN events e ON e.environment_id = $1 AND e.id = t.event_id
+   WHERE NOT EXISTS (SELECT FROM notifications n WHERE n.environment_id = $1
+       AND n.transaction_id = e.transaction_id AND n.event_id = e.id AND n.subscriber_id = $4)
+     AND NOT EXISTS (SELECT FROM passed_over p WHERE p.environment_id = $1 AND p.event_id = e.id
+       AND p.reason = 'canceled_by_user' AND p.named = $4)`,
+)
+
+/** Waits for chunks under way. */
+const awaitWalks = statement(
+  'await_walks',
+  'SELECT FROM walks WHERE environment_id = $1 AND event_id = ANY ($2::text[]) ORDER BY event_id, lane FOR UPDATE',
+)
+
 /** Locks a trigger, as a cancel by its transaction id does. */
 const lockEvent = statement(
   'lock_event',
@@ -72,8 +91,9 @@ export async function cancelByKey(parts: EngineParts, place: KeyPlace): Promise<
   const queued = await found(findQueued)
   for (let at = 0; at < queued.length; at += eventsAtOnce)
     await retryConflicts(() => beginTriggers(parts, environmentId, queued.slice(at, at + eventsAtOnce)))
-  // The others of a topic are none of this subscriber's business.
-  if (subscriberId === null) await stopAll(parts, environmentId, await found(findWalks))
+  const walks = await found(findWalks)
+  if (subscriberId === null) await stopAll(parts, environmentId, walks)
+  else if (walks.length > 0) await leaveOut(parts, { environmentId, ids: walks, subscriberId })
   const ids = await found(findRuns, subscriberId)
   let canceled = 0
   for (let at = 0; at < Math.min(ids.length, mostRuns); at += runsAtOnce) {
@@ -109,4 +129,22 @@ async function stopAll(parts: EngineParts, environmentId: string, ids: string[])
         patience,
       ),
     )
+}
+
+/**
+ * Walks go on for the others. Committed before the wait for chunks under way: those make a run that is found afterwards, and
+ * all later ones know.
+ */
+async function leaveOut(
+  parts: EngineParts,
+  { environmentId, ids, subscriberId }: { environmentId: string; ids: string[]; subscriberId: string },
+): Promise<void> {
+  await inTransaction(parts.pool, async (transaction) => {
+    const now = await timeIn(transaction, parts, environmentId)
+    const rowIds = ids.map(() => newId(now))
+    await transaction.run(leaveOutOfWalks, [environmentId, ids, rowIds, subscriberId, now])
+  })
+  await retryConflicts(() =>
+    inTransaction(parts.pool, (transaction) => transaction.run(awaitWalks, [environmentId, ids]), patience),
+  )
 }

@@ -33,10 +33,13 @@ const chunk = 500
 const lanes = 2
 
 /** A subscriber deleted this very moment still has a place in the walk, but no row. */
-type Member = { member_id: string; via: Subscription[] | null; missing_topics?: string[] | null } & (
-  | RecipientRow
-  | { id: null }
-)
+type Member = {
+  member_id: string
+  via: Subscription[] | null
+  missing_topics?: string[] | null
+  /** The same in all rows. */
+  canceled: string[] | null
+} & (RecipientRow | { id: null })
 
 export interface WalkKey {
   environmentId: string
@@ -112,10 +115,10 @@ async function nextMembers(
   { row, contextKeys }: PreparedEvent,
   { lane, lanes: of, reached }: { lane: number; lanes: number; reached: string },
 ): Promise<Member[]> {
-  const { environment_id, recipients, started_at, workflow_id } = row
+  const { environment_id, id, recipients, started_at, workflow_id } = row
   if (recipients === null)
-    return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of])
-  const values = [environment_id, topicKeysOf(recipients), reached, contextKeys, workflow_id, chunk, lane, of]
+    return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of, id])
+  const values = [environment_id, topicKeysOf(recipients), reached, contextKeys, workflow_id, chunk, lane, of, id]
   return transaction.run<Member>(findMembers, values)
 }
 
@@ -137,8 +140,9 @@ async function runsFor(
   passedOver: PassedOver,
   now: Date,
 ): Promise<RunState[]> {
-  const known = members.flatMap(({ via, member_id: _, missing_topics: __, ...recipient }) =>
-    recipient.id === null ? [] : [{ recipient, via }],
+  const canceled = new Set(members[0]?.canceled)
+  const known = members.flatMap(({ via, member_id: _, missing_topics: __, canceled: ___, ...recipient }) =>
+    recipient.id === null || canceled.has(recipient.subscriber_id) ? [] : [{ recipient, via }],
   )
   const runs: RunState[] = []
   for (const { recipient, topics } of reach(event, known, passedOver, now))

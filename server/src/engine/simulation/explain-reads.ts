@@ -307,7 +307,8 @@ async function readPassedOver(tx: Tx, environmentId: string, eventId: string, su
   const { rows } = await sql<{ reason: string; detail: string | null }>`
     SELECT reason, detail FROM passed_over
     WHERE environment_id = ${environmentId} AND event_id = ${eventId}
-      AND (${subscriberId} = ANY (subscriber_ids) OR named = ${subscriberId} OR reason = 'canceled_by_user')
+      AND (${subscriberId} = ANY (subscriber_ids) OR named = ${subscriberId} 
+        OR reason = 'canceled_by_user' AND named IS NULL)
     ORDER BY reason = 'canceled_by_user', id LIMIT 1`.execute(tx)
   return rows[0]
 }

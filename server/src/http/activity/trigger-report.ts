@@ -85,7 +85,7 @@ export const triggerReport: Resource = (app, { db }) => {
         FROM passed_over
         WHERE environment_id = ${environment.id} AND event_id = ${event.id} AND (${asked}::text IS NULL
           OR ${asked}::text = ANY (subscriber_ids) OR named = ${asked}::text
-          OR reason = 'canceled_by_user' AND NOT EXISTS (
+          OR reason = 'canceled_by_user' AND named IS NULL AND NOT EXISTS (
             SELECT FROM notifications n WHERE n.environment_id = ${environment.id}
               AND n.transaction_id = ${transactionId} AND n.subscriber_id = ${asked}::text))
         ORDER BY id LIMIT ${limit + 1}`.execute(db)

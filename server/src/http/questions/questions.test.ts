@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PersonApi, signInAs } from '../../../test/people.ts'
-import { contentsOf, makeWorkflow, runOf, trigger } from '../../../test/runs.ts'
+import { contentsOf, makeWorkflow, pass, runOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -13,10 +13,10 @@ const ask = (more: object = {}) => ({
   },
 })
 
-async function start(api: Api, more: object = {}) {
+async function start(api: Api, more: object = {}, values: object = {}) {
   for (const subscriberId of ['ada', 'bob'])
     await api.post('/v2/subscribers', { subscriberId, firstName: subscriberId })
-  await makeWorkflow(api, 'refund', [ask()], more)
+  await makeWorkflow(api, 'refund', [ask(values)], more)
   const transactionId = await trigger(api, 'refund', 'bob', { payload: { cart: 'c1' } })
   await server.drain()
   const { id } = (await api.get(`/v2/questions?transactionId=${transactionId}`)).body.data[0]
@@ -56,6 +56,48 @@ test('a member answers as themselves, and the audit log says so; webhooks are to
   )
   expect(rows.map(({ type }: { type: string }) => type).sort()).toEqual(['question.answered', 'question.asked'])
   expect(JSON.stringify(rows)).not.toMatch(/Fine\?|secret words/)
+})
+
+test('webhooks are told of each level, the end and a cancel, once each and without the texts', async () => {
+  const api = await server.freshApi()
+  await api.post('/v2/webhooks/endpoints', { url: 'https://acme.example/hook' })
+  const { id } = await start(
+    api,
+    {},
+    {
+      ...{ details: 'For your eyes', patience: { amount: 5, unit: 'minutes' } },
+      chain: [{ subscriberId: 'ada' }, { subscriberId: 'bob' }],
+      reminders: [{ amount: 1, unit: 'minutes' }],
+    },
+  )
+  for (const minutes of [1, 4, 10, 60]) await pass(server, { minutes })
+  server.clock.advance({ minutes: 1 })
+  const canceled = await trigger(api, 'refund', 'bob')
+  await server.drain()
+  server.clock.advance({ minutes: 1 })
+  const { id: second } = (await api.get(`/v2/questions?transactionId=${canceled}`)).body.data[0]
+  for (const status of [200, 409]) expect((await api.post(`/v2/questions/${second}/cancel`, {})).status).toBe(status)
+  await pass(server, { hours: 2 })
+  const { data } = (await api.get('/v2/webhooks/events?limit=100')).body
+  const told = data
+    .filter(({ type }: { type: string }) => type.startsWith('question.'))
+    .map((event: { type: string; data: { object: object } }) => ({ type: event.type, object: event.data.object }))
+    .reverse()
+  const { body } = await api.get(`/v2/questions/${id}`)
+  const { state, answer, answeredBy, level, round, deadline, createdAt, transactionId, notificationId } = body
+  const shown = { id, state, answer, answeredBy, level, round, deadline, createdAt, transactionId, notificationId }
+  const asked = body.asked.map(({ channels: _, ...entry }: { channels: unknown }) => entry)
+  expect(told).toMatchObject([
+    { type: 'question.asked', object: { id, state: 'open', level: 0, asked: [{ subscriberId: 'ada' }] } },
+    {
+      ...{ type: 'question.escalated' },
+      object: { id, state: 'open', level: 1, asked: [{ subscriberId: 'ada' }, { subscriberId: 'bob', level: 1 }] },
+    },
+    { type: 'question.expired', object: { ...shown, workflowId: 'refund', stepId: 'approve', asked } },
+    { type: 'question.asked', object: { id: second, state: 'open' } },
+    { type: 'question.canceled', object: { id: second, state: 'canceled', answer: null } },
+  ])
+  expect(JSON.stringify(told)).not.toMatch(/Fine\?|For your eyes|Why\?|"label"/)
 })
 
 test('a goal that is met cancels an open question', async () => {

@@ -66,6 +66,36 @@ test.each([
   expect(refused.text).toContain(word)
 })
 
+test('the audit log says who made, changed and deleted one', async () => {
+  const api = await server.freshApi()
+  const { rotaId: _, ...rest } = primary
+  await api.post('/v2/rotas', primary)
+  await api.put('/v2/rotas/primary', rest)
+  await api.delete('/v2/rotas/primary')
+  await api.delete('/v2/rotas/primary')
+  const wide = await server.organizationOf(api)
+  const { body, text } = await wide.get('/v1/audit?limit=50')
+  const acts = body.data
+    .filter(({ environmentId }: { environmentId: string }) => environmentId === api.environmentId)
+    .map(({ action }: { action: string }) => action)
+  expect(acts.reverse(), text).toEqual(['rota.created', 'rota.changed', 'rota.deleted'])
+})
+
+test('there are 100 at most', async () => {
+  const api = await server.freshApi()
+  await server.database.pool.query(
+    `INSERT INTO rotas (environment_id, id, rota_id, name, timezone, shifts, created_at, updated_at)
+     SELECT $1, lpad(n::text, 24, '0'), 'r' || n, 'R', 'UTC', '[]', now(), now() FROM generate_series(1, 99) n`,
+    [api.environmentId],
+  )
+  expect((await api.post('/v2/rotas', primary)).status).toBe(201)
+  expect(await api.post('/v2/rotas', { ...primary, rotaId: 'one-more' })).toMatchObject({
+    ...{ status: 400, body: { code: 'too_many_rotas' } },
+  })
+  expect((await api.delete('/v2/rotas/r1')).status).toBe(204)
+  expect((await api.post('/v2/rotas', { ...primary, rotaId: 'one-more' })).status).toBe(201)
+})
+
 test('a publish says which rota the target lacks', async () => {
   const { development, production } = await server.freshOrganizationWide()
   const question = { question: 'x', answers: [{ id: 'ack', label: 'I take it' }], amount: 1, unit: 'hours' }
@@ -95,5 +125,5 @@ test('a wait may be about the copies of a question', async () => {
     },
   ])
   const { body } = await api.get('/v2/workflows/page')
-  expect(body.steps.map(({ issues }: { issues: object }) => issues)).toEqual([{}, {}])
+  expect(body.steps.map(({ issues }: { issues?: object }) => issues)).toEqual([undefined, undefined])
 })

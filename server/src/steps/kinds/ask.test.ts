@@ -306,6 +306,125 @@ describe('a question to the subscriber of the run', () => {
   })
 })
 
+describe('a copy', () => {
+  const toBob = (more: object = {}) => ask({ chain: [{ subscriberId: 'bob' }], channels: ['in_app', 'email'], ...more })
+  const copies = async (api: Api, transactionId: string) =>
+    (await runOf(api, transactionId)).jobs
+      .filter((job: { of?: string }) => job.of !== undefined)
+      .map(({ type, status, reason }: Record<string, string>) => `${type} ${status}${reason ? ` ${reason}` : ''}`)
+  const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+  /** Closed now, whenever that is; opens in an hour. */
+  const closed = () => {
+    const clockTime = (hours: number) =>
+      new Date(server.clock.now().getTime() + hours * 3_600_000).toLocaleTimeString('en-US', {
+        ...{ hour: '2-digit', minute: '2-digit', hour12: true, timeZone: 'UTC' },
+      })
+    const hours = [{ start: clockTime(1), end: clockTime(2) }]
+    return { isEnabled: true, weeklySchedule: Object.fromEntries(days.map((day) => [day, { isEnabled: true, hours }])) }
+  }
+  /** So that a schedule does not reach over midnight. */
+  const noon = () => server.clock.advance({ ms: 86_400_000 * 1.5 - (server.clock.now().getTime() % 86_400_000) })
+
+  test.each(['skip', 'hold'])('is skipped outside the schedule of whoever is asked, with %s', async (quietHours) => {
+    noon()
+    const api = await apiWith(toBob(), after)
+    await api.put('/v2/guards', { quietHours, caps: [] })
+    await prefer(api, 'ada', { schedule: closed() })
+    const open = await start(api)
+    expect(await copies(api, open)).toEqual(['in_app completed', 'email completed'])
+    await prefer(api, 'bob', { schedule: closed() })
+    const transactionId = await start(api)
+    expect(await copies(api, transactionId)).toEqual(['in_app completed', 'email canceled outside_schedule'])
+    // It is not sent later either.
+    await pass(server, { hours: 1 })
+    expect(await messagesOf(api, 'subscriberId=bob&channel=email')).toHaveLength(1)
+  })
+
+  test('takes a place in the caps of whoever is asked', async () => {
+    const api = await apiWith(toBob({ chain: [{ subscriberId: '{{payload.who}}' }] }), after)
+    const cap = { id: 'few', limit: 1, window: { amount: 1, unit: 'days' }, channels: ['email'] }
+    await api.put('/v2/guards', { quietHours: 'skip', caps: [cap] })
+    const sent = []
+    for (const who of ['bob', 'bob', 'cy', 'ada'])
+      sent.push(...(await copies(api, await start(api, 'ada', { payload: { who } }))))
+    expect(sent.filter((each) => each.startsWith('email'))).toEqual([
+      ...['email completed', 'email canceled capped', 'email completed', 'email completed'],
+    ])
+  })
+
+  test('speaks the language of whoever is asked', async () => {
+    const api = await apiWith(toBob({ answers: [...yesNo, { id: 'later', label: 'Later' }] }), after)
+    await api.patch('/v2/subscribers/bob', { locale: 'de_DE' })
+    await api.patch('/v2/subscribers/ada', { locale: 'fr_FR' })
+    await start(api)
+    const [notification] = (await api.get('/v2/subscribers/bob/notifications')).body.data
+    expect(notification.primaryAction.label).toBe('Antworten')
+    const [mail] = (await api.get('/v1/sandbox/messages?channel=email')).body.data
+    expect((await api.get(`/v1/sandbox/messages/${mail.id}`)).body.html).toContain('Oder antworten Sie hier:')
+  })
+
+  test('of a critical workflow is sent all the same', async () => {
+    noon()
+    const api = await apiWith(after)
+    const critical = { preferences: { user: { all: { enabled: true, readOnly: true } } } }
+    await makeWorkflow(api, 'urgent', [toBob()], critical)
+    await makeWorkflow(api, 'usual', [toBob()])
+    const cap = { id: 'few', limit: 1, window: { amount: 1, unit: 'days' }, channels: ['in_app', 'email'] }
+    await api.put('/v2/guards', { quietHours: 'hold', caps: [cap] })
+    await prefer(api, 'bob', { schedule: closed(), channels: { in_app: false, email: false } })
+    for (const [workflowId, states] of Object.entries({
+      urgent: ['in_app completed', 'email completed'],
+      usual: ['in_app canceled preference', 'email canceled outside_schedule'],
+    })) {
+      const transactionId = await trigger(api, workflowId, 'ada')
+      await server.drain()
+      expect([workflowId, await copies(api, transactionId)]).toEqual([workflowId, states])
+    }
+  })
+
+  test('goes to the inbox and by email unless the step says otherwise; the email has its subject', async () => {
+    const api = await apiWith(ask({ channels: undefined, subject: 'Refund {{payload.order}} waits' }), after)
+    expect(await copies(api, await start(api))).toEqual(['in_app completed', 'email completed'])
+    await makeWorkflow(api, 'plain', [ask({ channels: ['email'] })])
+    await trigger(api, 'plain', 'ada', { payload: { amount: 1 } })
+    await server.drain()
+    const mails = await messagesOf(api, 'subscriberId=ada&channel=email')
+    expect(mails.map(({ subject }) => subject).sort()).toEqual(['Refund 1?', 'Refund 7 waits'])
+  })
+})
+
+test('issues name what is wrong', async () => {
+  const api = await server.freshApi()
+  const minute = { amount: 1, unit: 'minutes' }
+  const steps = [
+    ask({ question: undefined, answers: undefined, amount: undefined, unit: undefined }, 'empty'),
+    ask({ reminders: Array(6).fill(minute) }, 'reminders'),
+    ask({ answers: [{ id: 'yes', label: 'x'.repeat(81) }] }, 'label'),
+    ask({ answers: [{ id: 'Yes!', label: 'Yes' }] }, 'id'),
+    ask({ answers: Array.from({ length: 11 }, (_, n) => ({ id: `a${n}`, label: 'A' })) }, 'answers'),
+    ask({ chain: [{ subscriberId: 'bob' }, { rota: 'r' }] }, 'patience'),
+    ask({ chain: [{ topicKey: 't' }], rounds: 11 }, 'rounds'),
+    ask({ amount: 181, unit: 'days' }, 'long'),
+    ask({ reminders: Array(5).fill(minute), answers: [{ id: 'yes', label: 'x'.repeat(80) }] }, 'fine'),
+  ]
+  const { body } = await api.post('/v2/workflows', { name: 'x', workflowId: 'x', active: true, steps })
+  const issues = body.steps.map(({ issues }: { issues?: { controls?: object } }) =>
+    Object.entries(issues?.controls ?? {}).map(([path, [issue]]: [string, any]) => `${path} ${issue.issueType}`),
+  )
+  expect(issues).toEqual([
+    ['question MISSING_VALUE', 'answers MISSING_VALUE', 'amount MISSING_VALUE', 'unit MISSING_VALUE'],
+    ['reminders MISSING_VALUE'],
+    ['answers.0.label MISSING_VALUE'],
+    ['answers.0.id MISSING_VALUE'],
+    ['answers MISSING_VALUE'],
+    ['patience MISSING_VALUE'],
+    ['rounds MISSING_VALUE'],
+    ['amount TIER_LIMIT_EXCEEDED', 'unit TIER_LIMIT_EXCEEDED'],
+    [],
+  ])
+  expect(body.status).toBe('ERROR')
+})
+
 describe('the page', () => {
   const language = { 'accept-language': 'en' }
 
@@ -461,6 +580,36 @@ describe('a chain', () => {
     expect(await asked(api, transactionId)).toHaveLength(6)
     await pass(server, { minutes: 30 })
     expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ outcome: 'timeout' })
+  })
+
+  test('asks all members of a topic at once', async () => {
+    const api = await apiWith(chained([{ topicKey: 'managers' }, { subscriberId: 'ada' }]), after)
+    await api.post('/v2/topics', { key: 'managers' })
+    await api.post('/v2/topics/managers/subscriptions', { subscriberIds: ['cy', 'bob'] })
+    const transactionId = await start(api, 'ada')
+    expect((await asked(api, transactionId)).sort()).toEqual(['bob 0', 'cy 0'])
+    await pass(server, { minutes: 5 })
+    expect((await asked(api, transactionId)).sort()).toEqual(['ada 1', 'bob 0', 'cy 0'])
+  })
+
+  test('asks a rota at the moment at which each level is reached', async () => {
+    const api = await apiWith(chained(Array(3).fill({ rota: 'primary' })), after)
+    const local = (minutes: number) =>
+      new Date(server.clock.now().getTime() + minutes * 60_000).toISOString().slice(0, 16)
+    const rota = { name: 'Primary', timezone: 'UTC' }
+    const shifts = [
+      { start: local(-60), end: local(3), who: ['bob'] },
+      { start: local(3), end: local(60), who: ['cy'] },
+    ]
+    expect((await api.post('/v2/rotas', { rotaId: 'primary', ...rota, shifts })).status).toBe(201)
+    const transactionId = await start(api, 'ada')
+    expect(await asked(api, transactionId)).toEqual(['bob 0'])
+    await pass(server, { minutes: 5 })
+    expect(await asked(api, transactionId)).toEqual(['bob 0', 'cy 1'])
+    // What somebody changes meanwhile counts, too.
+    await api.put('/v2/rotas/primary', { ...rota, shifts: [{ start: local(-60), end: local(60), who: ['ada'] }] })
+    await pass(server, { minutes: 5 })
+    expect(await asked(api, transactionId)).toEqual(['bob 0', 'cy 1', 'ada 2'])
   })
 
   test('asks whoever is on duty when the level is reached', async () => {

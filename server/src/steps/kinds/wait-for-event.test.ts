@@ -128,6 +128,22 @@ describe('no event', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['remind'])
   })
 
+  test.each([
+    ['a path', 'payload.until'],
+    ['a template', '{{payload.until}}'],
+  ])('the timeout can stand in the payload: %s', async (_, dynamicKey) => {
+    const api = await apiWith(wait([paid], { amount: undefined, unit: undefined, dynamicKey }), after)
+    const until = new Date(server.clock.now().getTime() + 5_400_000).toISOString()
+    const transactionId = await start(api, { cartId: 'c1', until })
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'delayed', dueAt: until })
+    await pass(server, { minutes: 90 })
+    expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({
+      ...{ outcome: 'timeout', deadline: until, waitedMs: 5_400_000 },
+    })
+    const none = await runOf(api, await start(api, { cartId: 'c1' }, 'bob'))
+    expect(statesOf(none)[0]).toBe('wait failed invalid_settings')
+  })
+
   test('an event before the deadline wins however late the wake-up comes; one after it never does', async () => {
     const api = await apiWith(wait([paid]), after)
     await start(api, { cartId: 'c1' }, 'ada')
@@ -411,14 +427,30 @@ describe('messages of earlier steps', () => {
     expect(statesOf(await runOf(either, await start(either)))[1]).toBe('wait delayed')
   })
 
+  test.each([
+    ['archived', 'archive'],
+    ['acted', 'actions/primary/complete'],
+  ])('end the wait when one is %s', async (happening, path) => {
+    const button = { ...mail, controlValues: { body: 'Read me', primaryAction: { label: 'Yes' } } }
+    const api = await apiWith(button, wait([{ message: 'mail', happens: ['clicked', happening] }]), after)
+    const transactionId = await start(api)
+    const messageId = await messageOf(api)
+    await mark(api, messageId, 'read')
+    await server.drain()
+    expect(statesOf(await runOf(api, transactionId))[1]).toBe('wait delayed')
+    expect((await mark(api, messageId, path)).status).toBe(200)
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[1].outcome).toMatchObject({
+      ...{ outcome: 'event', matched: 0, event: { name: `message.${happening}`, messageId, channel: 'in_app' } },
+    })
+  })
+
   test('end the wait as providers report it', async () => {
     const mailStep = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }
+    const entries = ['bounced', 'opened', 'clicked'].map((happening) => ({ message: 'mail', happens: [happening] }))
     const api = await apiWith(
       mailStep,
-      wait([
-        { message: 'mail', happens: ['opened'] },
-        { message: 'mail', happens: ['bounced'] },
-      ]),
+      ...entries.map((entry, index) => wait([{ event: 'x' }, entry], {}, `w${index}`)),
     )
     const integration = { providerId: 'svc-email', channel: 'email', active: true, credentials: {} }
     const made = await api.post('/v1/integrations', integration)
@@ -431,19 +463,27 @@ describe('messages of earlier steps', () => {
     )
     const [{ id, identifier, integration_id }] = rows
     const { engine, stop } = await server.startAnother()
-    const report = (status: 'delivered' | 'bounced') =>
+    const report = (status: 'delivered' | 'bounced' | 'opened' | 'clicked') =>
       engine.report(
         { environmentId: api.environmentId, integrationId: integration_id, providerId: 'svc-email', wording: 'v2' },
         [{ providerMessageId: identifier, status, raw: {} }],
       )
-    await report('delivered')
-    await server.drain()
-    expect(statesOf(await runOf(api, transactionId))[1]).toBe('wait delayed')
-    await report('bounced')
-    await server.drain()
-    expect((await runOf(api, transactionId)).jobs[1].outcome).toMatchObject({
-      ...{ outcome: 'event', matched: 1, event: { name: 'message.bounced', messageId: id, channel: 'email' } },
-    })
+    for (const [at, [before, awaited]] of (
+      [
+        ['delivered', 'bounced'],
+        ['delivered', 'opened'],
+        ['opened', 'clicked'],
+      ] as const
+    ).entries()) {
+      await report(before)
+      await server.drain()
+      expect(statesOf(await runOf(api, transactionId))[at + 1]).toBe(`w${at} delayed`)
+      await report(awaited)
+      await server.drain()
+      expect((await runOf(api, transactionId)).jobs[at + 1].outcome).toMatchObject({
+        ...{ outcome: 'event', matched: 1, event: { name: `message.${awaited}`, messageId: id, channel: 'email' } },
+      })
+    }
     await stop()
   })
 
@@ -514,6 +554,8 @@ test('issues name the entry', async () => {
           ...{ amount: 181, unit: 'days', lookBack: { amount: 8, unit: 'days' } },
         },
       },
+      wait(Array(11).fill({ event: 'x' }), {}, 'many'),
+      wait(Array(10).fill({ event: 'x' }), {}, 'fine'),
     ],
   })
   const issues = (index: number) =>
@@ -530,6 +572,8 @@ test('issues name the entry', async () => {
     ...['lookBack.amount TIER_LIMIT_EXCEEDED', 'lookBack.unit TIER_LIMIT_EXCEEDED'],
     'unit TIER_LIMIT_EXCEEDED',
   ])
+  expect(issues(2)).toEqual(['for MISSING_VALUE'])
+  expect(body.steps[3].issues).toBeUndefined()
 })
 
 test('a simulation posts events too', async () => {

@@ -1,0 +1,57 @@
+import { beforeAll, expect, test } from 'vitest'
+import { makeWorkflow, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer({}, { logLevel: 'trace' })
+let api: Api
+let path: string
+
+const call = (to: string, headers: Record<string, string>, body?: Record<string, string>) =>
+  fetch(server.url + to, { headers, ...(body ? { method: 'POST', body: new URLSearchParams(body) } : {}) })
+const german = { accept: 'text/html', 'accept-language': 'de-CH,de;q=0.9' }
+const forged = () => `${path.slice(0, -3)}${path.at(-3) === 'A' ? 'B' : 'A'}${path.slice(-2)}`
+
+beforeAll(async () => {
+  api = await server.freshApi()
+  const answers = ['a', 'b', 'c'].map((id) => ({ id, label: `Answer ${id}` }))
+  await makeWorkflow(api, 'ask', [
+    { type: 'ask', controlValues: { question: 'Which?', answers, channels: ['in_app'], amount: 1, unit: 'hours' } },
+  ])
+  await trigger(api, 'ask', 'ada')
+  await server.drain()
+  const [notification] = (await api.get('/v2/subscribers/ada/notifications')).body.data
+  path = new URL(notification.primaryAction.redirect.url).pathname
+})
+
+test('tokens that are none count as attempts of the network address, others do not', async () => {
+  const attempts = async () => {
+    const { rows } = await server.database.pool.query(
+      'SELECT coalesce(sum(attempts), 0)::int AS all FROM sign_in_attempts',
+    )
+    return rows[0].all
+  }
+  const before = await attempts()
+  expect((await call(path, german)).status).toBe(200)
+  expect(await attempts()).toBe(before)
+  for (const body of [undefined, { answer: 'a' }]) expect((await call(forged(), german, body)).status).toBe(404)
+  expect(await attempts()).toBe(before + 2)
+})
+
+test('a page that is unknown or closed says so in the language of the reader, and offers nothing to press', async () => {
+  const unknown = await (await call(forged(), german)).text()
+  expect(unknown).toContain('lang="de"')
+  expect(unknown).toContain('Dieser Link ist nicht von uns')
+  expect(await (await call(path, german, { answer: 'b' })).text()).toContain('Danke, Ihre Antwort ist angekommen.')
+  const closed = await (await call(path, german)).text()
+  expect(closed).toContain('Diese Frage ist beantwortet.')
+  for (const page of [unknown, closed]) expect(page).not.toMatch(/<(button|form|input|textarea|a) /)
+})
+
+test('the token is in no log', async () => {
+  const token = String(path.split('/').at(-1))
+  await call(`${path}?answer=a`, german)
+  await call(path, { accept: 'application/json' }, { answer: 'c' })
+  const lines = JSON.stringify(server.logged)
+  expect(server.logged.length).toBeGreaterThan(0)
+  expect(lines).not.toContain(token)
+})
