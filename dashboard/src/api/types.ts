@@ -8804,8 +8804,8 @@ export interface Operations {
       }
       /** What the target lacks for the workflows of the source */
       lacks: Array<{
-        kind: 'provider' | 'variable' | 'translation' | 'hmac'
-        /** The channel, the key of the variable, or the locale */
+        kind: 'provider' | 'variable' | 'translation' | 'rota' | 'hmac'
+        /** The channel, the key of the variable, the locale, or the id of the rota */
         name: string
         /** The workflows of the source that need it */
         workflowIds: Array<string>
