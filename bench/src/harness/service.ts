@@ -40,7 +40,11 @@ export interface Service {
   database: pg.Pool
   environmentId: string
   /** Sends one request and returns its body; throws unless it succeeds. */
-  send<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  send<Answer = unknown>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<Answer>
   stop(): Promise<void>
 }
 
