@@ -85,8 +85,3 @@ export async function deletePushSubscription(
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
-
-export const openPushKeys = (
-  secrets: Pick<Secrets, 'decrypt'>,
-  { sealed }: Pick<PushSubscriptionRow, 'sealed'>,
-): PushKeys => JSON.parse(secrets.decrypt(sealed)) as PushKeys

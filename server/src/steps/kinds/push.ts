@@ -1,6 +1,6 @@
 // The push step: one message for each of the subscriber's devices.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
-import { openPushKeys, type PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
+import type { PushKeys, PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import { findProvider } from '../../providers/catalog.ts'
 import type { PushMessage, PushSubscription } from '../../providers/provider.ts'
 import { type Data, merge } from '../../providers/provider-data.ts'
@@ -139,7 +139,8 @@ async function browsersOf({ run }: StepRun, { findBrowsers }: CallTools): Promis
 function subscriptionOf(row: PushSubscriptionRow, { secrets, publicUrl }: CallTools): PushSubscription {
   const { protocol, hostname } = new URL(publicUrl)
   const contact = protocol === 'https:' ? publicUrl : `mailto:belfry@${hostname}`
-  return { ...openPushKeys(secrets, row), page: row.page, contact }
+  const keys = JSON.parse(secrets.decrypt(row.sealed)) as PushKeys
+  return { ...keys, page: row.page, contact }
 }
 
 function audiencesOf(
