@@ -10,7 +10,7 @@ export const advanceOf = (text: string): Advance => {
 const unitMs: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
 
 const durationMs = (text: string): number =>
-  [...text.matchAll(/(\d+)(ms|d|h|m|s)/g)].reduce(
+  [...text.matchAll(/(\d{1,12})(ms|d|h|m|s)/g)].reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0),
     0,
   )
