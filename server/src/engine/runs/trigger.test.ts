@@ -170,7 +170,7 @@ test('a hundred triggers that meet such a change read the environment once, not 
   const events = Array.from({ length: 90 }, () => ({ name: 'news', to: 'ada' }))
   const read = await statementsOf(() => api.post('/v1/events/trigger/bulk', { events }), ['clock_seed'])
   expect(read).toHaveLength(1)
-  expect(await messagesOf(api, 'limit=100')).toHaveLength(91)
+  expect(await messagesOf(api, '')).toHaveLength(91)
 })
 
 test('shared steps, many recipients and topics are left to the queue', async () => {
