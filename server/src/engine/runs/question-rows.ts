@@ -8,7 +8,7 @@ import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Asking, QuestionRecord } from '../../steps/contract/question.ts'
 import { tellChats } from './chat-changes.ts'
 import { closedCopy, type Decision } from './question-copies.ts'
-import type { JobState, RunState } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 
 const addQuestions = statement(
   'add_questions',

@@ -9,27 +9,26 @@ import { inTransaction, type Statement, type Transaction } from '../../db/core/t
 import { type EventType, keptOfMessage, tellAll, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
+import { countHeard, dropWaits, saveWaits } from '../core/event-statements.ts'
 import type { FairShare } from '../core/fair-share.ts'
+import { queueHeldWork } from '../core/held-statements.ts'
 import type { Meter } from '../core/meter.ts'
 import {
   addJobs,
   columnsOfRuns,
-  countHeard,
-  dropWaits,
   endCalls,
   endCallsForNow,
   insertRuns,
-  notePassedOver,
   queueCalls,
-  queueHeldWork,
   queueWakes,
-  saveWaits,
   updateRuns,
 } from '../core/statements.ts'
+import { notePassedOver } from '../core/walk-statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
 import type { PassedOver } from './passed-over.ts'
+import { recipientIn } from './question-jobs.ts'
 import { storeQuestions } from './question-rows.ts'
-import { type JobState, type RunState, recipientIn } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 import { traceSteps } from './traces.ts'
 
 /** Calls that one queue job makes in parallel. */
