@@ -53,11 +53,19 @@ export const findMessageFacts = statement(
      AND m.notification_id = r.notification_id AND m.step_id IN (SELECT json_array_elements_text(r.step_ids))
    ORDER BY m.id FOR SHARE OF m`,
 )
+/** A step that waits for a schedule is held: that is noted, once, at $2. */
 export const saveWaits = statement(
   'save_event_waits',
-  `INSERT INTO event_waits (environment_id, notification_id, position, entry, kind, name, value, subscriber_id)
-   SELECT * FROM json_to_recordset($1::json) AS r (environment_id text, notification_id text, position smallint, entry smallint,
-     kind text, name text, value text, subscriber_id text)
+  `WITH r AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($1::json) AS r (environment_id text, notification_id text, position smallint,
+       entry smallint, kind text, name text, value text, subscriber_id text)
+   ), held AS (
+     UPDATE jobs j SET held_at = $2 FROM r
+     WHERE r.kind = 'schedule' AND j.environment_id = r.environment_id AND j.notification_id = r.notification_id
+       AND j.position = r.position AND j.held_at IS NULL
+   )
+   INSERT INTO event_waits (environment_id, notification_id, position, entry, kind, name, value, subscriber_id)
+   SELECT environment_id, notification_id, position, entry, kind, name, value, subscriber_id FROM r
    ON CONFLICT (environment_id, notification_id, position, entry)
    DO UPDATE SET kind = excluded.kind, name = excluded.name, value = excluded.value`,
 )

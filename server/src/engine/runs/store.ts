@@ -86,7 +86,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson([...changed.flatMap((run) => messageRows(run, now)), ...copied]),
       storableJson(changed.flatMap((run) => timerRows(run, now))),
     ])
-  await storeWaits(transaction, runs)
+  await storeWaits(transaction, runs, now)
   await storeQuestions(transaction, runs, now)
   await writeHeld?.()
   if (calls.queued.length > 0) {
@@ -262,7 +262,7 @@ const changedJobs = (run: RunState, now: Date) =>
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
 
 /** What steps wait for beside their time, and what they have heard. */
-async function storeWaits(transaction: Transaction, runs: RunState[]): Promise<void> {
+async function storeWaits(transaction: Transaction, runs: RunState[], now: Date): Promise<void> {
   const over = runs.flatMap((run) => run.effects.unlistens.map((position) => ({ run, position })))
   if (over.length > 0)
     await transaction.run(dropWaits, [
@@ -271,7 +271,7 @@ async function storeWaits(transaction: Transaction, runs: RunState[]): Promise<v
       over.map(({ position }) => position),
     ])
   const waits = runs.flatMap(waitRows)
-  if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits)])
+  if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits), now])
   const heard = runs.flatMap((run) => run.effects.heard.map((id) => ({ environmentId: run.environment.id, id })))
   if (heard.length > 0)
     await transaction.run(countHeard, [heard.map(({ environmentId }) => environmentId), heard.map(({ id }) => id)])
