@@ -661,6 +661,8 @@ export interface JobTable extends Row {
   due_at: Date | null
   /** Of a copy of a question. */
   asked: Generated<CopyOf | null>
+  /** When it was first held until the subscriber's schedule opens. */
+  held_at: Generated<Date | null>
 }
 
 /** Which question a copy is of (the position of its step), and whom it asks. */

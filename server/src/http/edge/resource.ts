@@ -59,6 +59,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'trigger'
     | 'post'
     | 'answer'
+    | 'answerWithin'
     | 'cancelQuestion'
     | 'cancel'
     | 'cancelByKey'
