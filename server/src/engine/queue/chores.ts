@@ -104,7 +104,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
-      await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
+      const isOver = sql`expires_at <= ${before(suppressionDays)} AND ${isUnheld('suppressions')}`
+      await deleteInBatches(db, 'suppressions', isOver, abortSignal)
       const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
         (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
         ${usualConsent.softBounces.days}))`
