@@ -51,14 +51,14 @@ async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir 
 }
 
 async function applied(context: Context, source: ImportSource, options: ImportOptions): Promise<Report> {
-  const { dir, terminal } = context
+  const { dir, terminal, env } = context
   const service = context.service()
   const environment = await readEnvironment(service)
   const spool = new Spool(dir, [source.name, ...source.identity, environment.identifier])
   const unfinished = options.restart ? undefined : spool.unfinished()
   if (unfinished) {
     terminal.say('Going on where the last import was; --restart begins anew')
-    return send({ service, terminal, spool, progress: unfinished })
+    return send({ service, env, terminal, spool, progress: unfinished })
   }
   spool.begin()
   const report = new Report(source.name)
@@ -66,7 +66,7 @@ async function applied(context: Context, source: ImportSource, options: ImportOp
   await source.read(intake, terminal)
   const definitions = intake.definitions()
   filesOf(dir, definitions, report, terminal, options.hasDir)
-  return send({ service, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
+  return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
 }
 
 function filesOf(

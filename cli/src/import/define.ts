@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { keyOf } from '../../../server/src/http/definitions/plan.ts'
+import { withSecrets } from '../commands/push.ts'
 import { writeSchemas } from '../commands/schema.ts'
 import { Failure } from '../failure.ts'
 import { checkFolder } from '../folder/check.ts'
@@ -11,6 +12,7 @@ import { applyEdits, editsFor, writeWhole } from '../folder/write.ts'
 import { type Definitions, type Pushed, readDefinitions } from '../remote.ts'
 import type { Service } from '../service.ts'
 import type { Defined } from './intake.ts'
+import { isJson } from './members.ts'
 import type { Report } from './report.ts'
 
 /** Writes files for what the folder does not have. A file that says something else stays. @returns the paths written */
@@ -57,21 +59,23 @@ interface Pushing {
   report: Report
   /** What earlier imports wrote. */
   bases: Record<string, string>
+  /** Secrets that are set by the names in the report come along. */
+  env: NodeJS.ProcessEnv
 }
 
 /** Pushes definitions. What was changed here meanwhile stays, and is listed. @returns the new bases */
 export async function pushDefinitions(
-  { service, report, bases }: Pushing,
+  { service, report, bases, env }: Pushing,
   defined: Defined[],
 ): Promise<Record<string, string>> {
   const next = { ...bases }
-  const ours = await withoutNative(service, report, defined)
+  const ours = (await withoutNative(service, report, defined)).map((each) => withKnownSecrets(each, env))
   for (const kinds of groups) {
     const all = ours.filter(({ kind }) => kinds.includes(kind))
     // Topics can be many; the others refer to each other.
     const size = kinds.includes('topic') ? mostAtOnce : Math.max(all.length, 1)
     for (let at = 0; at < all.length; at += size)
-      Object.assign(next, await pushGroup({ service, report, bases }, all.slice(at, at + size)))
+      Object.assign(next, await pushGroup({ service, report, bases, env }, all.slice(at, at + size)))
   }
   return next
 }
@@ -124,6 +128,24 @@ async function pushGroup({ service, report, bases }: Pushing, group: Defined[]):
     }
   }
   return {}
+}
+
+/** An integration whose secrets are not set is not active, and becomes so when somebody sets them. */
+function withKnownSecrets(each: Defined, env: NodeJS.ProcessEnv): Defined {
+  const definition = withSecrets(each, env)
+  if (each.kind !== 'integration') return { ...each, definition }
+  const { active, primary, credentials = {}, ...rest } = definition
+  const known = Object.entries(credentials as object).filter(([, value]) => !(isJson(value) && '$secret' in value))
+  const isWhole = known.length === Object.keys(credentials as object).length
+  return {
+    ...each,
+    definition: {
+      ...rest,
+      ...(known.length > 0 ? { credentials: Object.fromEntries(known) } : {}),
+      ...(isWhole && active ? { active } : {}),
+      ...(isWhole && primary ? { primary } : {}),
+    },
+  }
 }
 
 const isSetting = (kind: Kind) => kind === 'variable' || kind === 'integration'

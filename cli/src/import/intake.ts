@@ -33,13 +33,24 @@ export class Intake {
     this.#sink = sink
   }
 
-  define(kind: Kind, id: string, definition: Definition): void {
+  define(kind: Kind, id: string, given: Definition): void {
+    const definition = kind === 'layout' ? this.#wholeLayout(id, given) : given
     this.#definitions.set(keyOf({ kind, id }), { kind, id, definition })
     this.report.found(`${kind}s`)
   }
 
-  hasDefined(kind: Kind, id: string): boolean {
-    return this.#definitions.has(keyOf({ kind, id }))
+  /** The HTML of a layout is a whole document here. */
+  #wholeLayout(id: string, layout: Definition): Definition {
+    const { email } = (layout.controlValues ?? {}) as { email?: { body?: string; editorType?: string } }
+    const { body } = email ?? {}
+    if (email?.editorType !== 'html' || body === undefined || (/<html/i.test(body) && /<body/i.test(body)))
+      return layout
+    const to = `<!doctype html>\n<html>\n<body>\n${body}\n</body>\n</html>\n`
+    this.report.changed({
+      ...{ kind: 'layout', id, path: 'controlValues.email.body', from: body, to },
+      why: 'the HTML of a layout is a whole document',
+    })
+    return { ...layout, controlValues: { email: { ...email, body: to } } }
   }
 
   add(kind: DataKind | RecordKind, item: Json): void {

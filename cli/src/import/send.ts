@@ -23,6 +23,7 @@ interface Imported {
 
 interface Sending {
   service: Service
+  env: NodeJS.ProcessEnv
   terminal: Terminal
   spool: Spool
   progress: Progress
@@ -30,7 +31,7 @@ interface Sending {
 
 /** @returns the report, with what became of everything */
 export async function send(sending: Sending): Promise<Report> {
-  const { service, spool, progress, terminal } = sending
+  const { service, env, spool, progress, terminal } = sending
   const report = Report.from(progress.report)
   let isStopped = false
   const gentle = endsGently(() => {
@@ -50,7 +51,7 @@ export async function send(sending: Sending): Promise<Report> {
   }
   try {
     if (!progress.isDefined) {
-      const bases = await pushDefinitions({ service, report, bases: spool.bases() }, progress.definitions)
+      const bases = await pushDefinitions({ service, env, report, bases: spool.bases() }, progress.definitions)
       spool.saveBases(bases)
       progress.isDefined = true
       keep()

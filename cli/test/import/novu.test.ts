@@ -45,7 +45,7 @@ async function populate(api: Api): Promise<void> {
   await ok(
     api.put('/v2/layouts/letter?upsert=true', {
       name: 'Letter',
-      controlValues: { email: { body: '<main>{{content}}</main>', editorType: 'html' } },
+      controlValues: { email: { body: '<html><body>{{content}}</body></html>', editorType: 'html' } },
     }),
   )
   await makeWorkflow(

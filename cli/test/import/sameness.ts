@@ -91,14 +91,12 @@ export async function everythingIn(api: Api, url: string): Promise<Record<string
     }
   }
   return {
-    // Integrations without their secrets are not active.
+    // Integrations come without their secrets, and are not active.
     definitions: resources
-      .filter(({ definition }: Any) => !/^svc/.test(String(definition.providerId)))
-      .map(({ kind, id, definition: { active, primary, ...definition } }: Any) => ({
-        kind,
-        id,
-        ...definition,
-        ...(kind === 'integration' ? {} : { active }),
+      .filter(({ definition }: Any) => !/^(?:svc|web-push$)/.test(String(definition.providerId)))
+      .map(({ kind, id, definition: { active, primary, credentials = {}, ...definition } }: Any) => ({
+        ...{ kind, id, ...definition, ...(kind === 'integration' ? {} : { active }) },
+        credentials: Object.entries(credentials).filter(([, value]) => typeof value === 'string'),
       })),
     people,
     preferences,

@@ -143,6 +143,7 @@ export function takeTemplate(intake: Intake, value: Json, around: { layoutOf(id:
     'deletedBy',
     'isBlueprint',
     'blueprintId',
+    'draft',
     '_notificationGroup',
   ])
   members.renewed(['notificationGroup', 'workflowIntegrationStatus'], 'answers say it; it follows from the rest')
