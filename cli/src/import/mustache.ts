@@ -1,6 +1,6 @@
 // Texts with `{{…}}` and the usual blocks of Handlebars, as Liquid. Each source says what its names are called here.
 
-const tag = /\{\{\{?~?\s*([^{}]*?)\s*~?\}?\}\}/g
+const tag = /\{\{\{?([^{}]*)\}\}\}?/g
 
 export interface Names {
   /** What a variable is called here. @param loop the variable of the loop around, if there is one */
@@ -35,7 +35,8 @@ export function toLiquid(text: string, { pathOf, defaultOf = () => undefined }: 
     }
     return pathOf(clean, loop)
   }
-  const liquid = text.replaceAll(tag, (whole: string, inside: string) => {
+  const liquid = text.replaceAll(tag, (whole: string, written: string) => {
+    const inside = written.replaceAll('~', '').trim()
     if (inside.startsWith('!')) return `{% comment %}${inside.slice(1).replaceAll('--', '')}{% endcomment %}`
     if (inside === 'else') return '{% else %}'
     const [head = '', ...rest] = inside.split(/\s+/)

@@ -32,7 +32,6 @@ const lines = (values: object[]) => values.map((value) => JSON.stringify(value))
 const get = async (at: string) => (await api.get(at)).body
 const definition = async (id: string, kind = 'workflow') =>
   (await get(`/v2/definitions?kinds=${kind}&ids=${id}`)).resources[0]?.definition
-// biome-ignore lint/suspicious/noExplicitAny: tests look into it
 type Report = any
 const listed = ({ unmapped }: Report) =>
   unmapped.map(({ kind, id, path: at, code }: Report) => `${kind} ${id} ${at} ${code}`.replaceAll('  ', ' '))
@@ -402,6 +401,28 @@ describe('OneSignal', () => {
         'subscribers u-1 device_model no_equivalent',
       ]),
     )
+  })
+})
+
+describe('the documentation', () => {
+  test('shows commands that work', async () => {
+    write(folder, { ...fixtures.knock, ...fixtures.courier, 'subscriptions.csv': fixtures.oneSignal })
+    write(folder, { 'people.csv': 'user_id,mail,plan\nada,ada@example.com,pro\n' })
+    for (const [name, documents] of Object.entries(fixtures.novu))
+      write(folder, { [`novu/${name}.json`]: lines(documents) })
+    writeFileSync(path.join(folder, 'endpoints.json.gz'), gzipSync(lines(fixtures.pinpoint.endpoints)))
+    write(folder, { 'templates.json': JSON.stringify([fixtures.pinpoint.email, fixtures.pinpoint.push]) })
+    const page = readFileSync(new URL('../../../docs/moving-in.md', import.meta.url), 'utf8')
+    const commands = [...page.matchAll(/^(?:NOVU_SECRET_KEY=… )?npx @belfry\/cli (import .*)$/gm)].map(
+      ([, command = '']) => command,
+    )
+    expect(commands.length).toBeGreaterThan(7)
+    // The address of a service is tried in novu.test.ts.
+    for (const words of commands.filter((each) => !each.includes('https:'))) {
+      const { code, stderr } = await command.run(folder, { url: api.url, key: api.key }, ...words.split(' '))
+      expect([words, code, stderr]).toEqual([words, 0, expect.anything()])
+      expect(readFileSync(path.join(folder, 'moving-in.md'), 'utf8')).toMatch(/^# Import from /)
+    }
   })
 })
 

@@ -22,8 +22,8 @@ export async function readApi(
   const ids: Ids = { subscribers: new Map(), workflows: new Map(), integrations: new Map() }
   const environment = await source.get<Json>('/v1/environments/me')
   terminal.say('reading definitions…')
-  await readWorkflows(source, intake, ids)
-  await readLayouts(source, intake)
+  const layouts = await readLayouts(source, intake)
+  await readWorkflows(source, intake, { ids, layouts })
   await readTranslations(source, intake)
   for (const integration of listIn(await source.get('/v1/integrations')))
     if (integration._environmentId === environment._id || integration._environmentId === undefined)
@@ -63,7 +63,11 @@ export async function readApi(
   })
 }
 
-async function readWorkflows(source: Service, intake: Intake, ids: Ids): Promise<void> {
+async function readWorkflows(
+  source: Service,
+  intake: Intake,
+  { ids, layouts }: { ids: Ids; layouts: ReadonlyMap<string, string> },
+): Promise<void> {
   const listed: Json[] = []
   await offsets(source, '/v2/workflows', 'workflows', (workflow) => listed.push(workflow))
   for (const { workflowId, _id } of listed) {
@@ -72,23 +76,38 @@ async function readWorkflows(source: Service, intake: Intake, ids: Ids): Promise
     const steps = Array.isArray(workflow.steps) ? workflow.steps.filter(isJson) : []
     const isOld = /cloud-v1$/.test(String(workflow.origin))
     const isBare = steps.every(({ controlValues }) => !isJson(controlValues) || Object.keys(controlValues).length === 0)
-    if (isJson(workflow.origin) || String(workflow.origin) === 'external') {
+    if (workflow.origin === 'external') {
       intake.report.unmapped({
         ...{ kind: 'workflow', id: String(workflowId), path: '', code: 'code_first' },
         why: 'code declares it; point its bridge here, and sync it',
       })
-    } else if (isOld && steps.length > 0 && isBare) {
-      const template = await source.get<Json>(`/v1/workflows/${encodeURIComponent(String(_id))}`)
-      takeTemplate(intake, template, { layoutOf: () => undefined })
-    } else takeWorkflow(intake, workflow)
+      continue
+    }
+    const template = isOld && steps.length > 0 && isBare ? await templateOf(source, String(_id)) : undefined
+    if (template) takeTemplate(intake, template, { layoutOf: (id) => layouts.get(id) })
+    else takeWorkflow(intake, workflow)
   }
 }
 
-async function readLayouts(source: Service, intake: Intake): Promise<void> {
+/** A workflow of version 1, whose content version 2 of the API does not show. */
+async function templateOf(source: Service, id: string): Promise<Json | undefined> {
+  try {
+    return await source.get<Json>(`/v1/workflows/${encodeURIComponent(id)}`)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'unreachable') throw error
+    return undefined
+  }
+}
+
+/** @returns their identifiers, by them and by internal id */
+async function readLayouts(source: Service, intake: Intake): Promise<Map<string, string>> {
   const listed: Json[] = []
   await offsets(source, '/v2/layouts', 'layouts', (layout) => listed.push(layout))
   for (const { layoutId } of listed)
     takeLayout(intake, await source.get<Json>(`/v2/layouts/${encodeURIComponent(String(layoutId))}`))
+  return new Map(
+    listed.flatMap(({ _id, layoutId }) => [_id, layoutId].map((id) => [String(id), String(layoutId)] as const)),
+  )
 }
 
 /** All locales that some workflow or layout has texts in. */
