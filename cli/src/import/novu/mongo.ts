@@ -63,9 +63,9 @@ export async function readMongo(intake: Intake, folder: string): Promise<void> {
         why: 'nothing is read from this collection',
       })
   const documents = (name: Collection) => read(byName.get(name), intake)
-  const all = async (name: Collection) => {
+  const all = async (name: Collection, isWanted: (document: Json) => boolean = () => true) => {
     const found: Json[] = []
-    for await (const document of documents(name)) found.push(document)
+    for await (const document of documents(name)) if (isWanted(document)) found.push(document)
     return found
   }
   const ids: Ids = { subscribers: new Map(), workflows: new Map(), integrations: new Map() }
@@ -139,7 +139,7 @@ function takeLayouts(intake: Intake, layouts: Json[], controls: Json[]): void {
 }
 
 interface Reading {
-  all(name: Collection): Promise<Json[]>
+  all(name: Collection, isWanted?: (document: Json) => boolean): Promise<Json[]>
   controls: Json[]
   layouts: Json[]
   ids: Ids
@@ -147,7 +147,8 @@ interface Reading {
 
 async function takeWorkflows(intake: Intake, { all, controls, layouts, ids }: Reading): Promise<void> {
   const messages = new Map((await all('messagetemplates')).map((each) => [each._id, each]))
-  const preferences = (await all('preferences')).filter((each) => !isOfSubscriber(each))
+  // Those of people are many, and are read one by one.
+  const preferences = await all('preferences', (each) => !isOfSubscriber(each))
   for (const template of await all('notificationtemplates')) {
     if (template.deleted === true) continue
     const [trigger] = Array.isArray(template.triggers) ? template.triggers.filter(isJson) : []
