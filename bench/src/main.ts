@@ -21,6 +21,7 @@ import { benchCost } from './suites/cost.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
 import { benchFanOut } from './suites/fan-out.ts'
+import { benchFiles } from './suites/files.ts'
 import { benchGrowth } from './suites/growth.ts'
 import { benchIdle } from './suites/idle.ts'
 import { benchInbox } from './suites/inbox.ts'
@@ -54,6 +55,7 @@ const suites: Record<string, Suite> = {
   lists: benchLists,
   overload: benchOverload,
   simulating: benchSimulating,
+  files: benchFiles,
   journeys: benchJourneys,
   idle: benchIdle,
   soak: benchSoak,

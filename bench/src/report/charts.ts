@@ -41,6 +41,7 @@ const named: Record<string, string> = {
   lists: 'Lists of a million rows',
   overload: 'Overload',
   simulating: 'Simulations',
+  files: 'Definitions in files',
   journeys: 'Journeys',
   idle: 'Idle cost',
   soak: 'An hour of load',

@@ -12675,6 +12675,13 @@ export interface Operations {
         path?: string | null | undefined
         definition: Record<string, unknown>
       }>
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
     }
     answer: {
       changes: Array<{
@@ -12702,7 +12709,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12714,6 +12721,32 @@ export interface Operations {
         path: string
         issueType: string
         message: string
+      }>
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+      /** Runs that wait in a workflow that would change. They go on as they began */
+      waiting: Array<{
+        workflowId: string
+        stepId: string
+        runs: number
+        /** What becomes of the step */
+        change: 'none' | 'changed' | 'removed'
       }>
       summary: {
         created: number
@@ -12806,6 +12839,36 @@ export interface Operations {
       released: number
     }
   }
+  /** List the last 50 pushes of files, newest first */
+  'GET /v2/definitions/pushes': {
+    answer: {
+      data: Array<{
+        id: string
+        pushedAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        repository: string | null
+        commit: string | null
+        url: string | null
+        message: string | null
+        summary: {
+          created: number
+          updated: number
+          deleted: number
+          unchanged: number
+        }
+        /** Why it was refused, up to 20; empty if it was carried out */
+        conflicts: Array<{
+          kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
+          id: string
+          why: string
+        }>
+      }>
+    }
+  }
   /** List the versions of a workflow, newest first; saves in one sitting are one entry */
   'GET /v2/workflows/{workflowId}/versions': {
     path: {
@@ -12830,7 +12893,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -12865,6 +12928,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a workflow, with the messages they make */
+  'POST /v2/workflows/{workflowId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a workflow */
   'GET /v2/workflows/{workflowId}/versions/{version}': {
     path: {
@@ -12882,7 +12994,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -12890,6 +13002,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a workflow; null takes the name away */
@@ -12907,7 +13023,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a workflow the current one again, as a new version */
+  /** Make a version of a workflow the current one again, as a new version; also of a deleted one */
   'POST /v2/workflows/{workflowId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -13121,7 +13237,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13156,6 +13272,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a layout, with the messages they make */
+  'POST /v2/layouts/{layoutId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a layout */
   'GET /v2/layouts/{layoutId}/versions/{version}': {
     path: {
@@ -13173,7 +13338,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13181,6 +13346,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a layout; null takes the name away */
@@ -13198,7 +13367,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a layout the current one again, as a new version */
+  /** Make a version of a layout the current one again, as a new version; also of a deleted one */
   'POST /v2/layouts/{layoutId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */

@@ -123,6 +123,8 @@ export interface Surroundings {
   rows: EnvironmentRows
   settings: SettingRows
   files: DefinitionFileRow[]
+  /** The last versions of what was deleted, by kind and id: a new one continues them. */
+  deleted?: ReadonlyMap<string, number>
   envKeys: string[]
   limits: { workflows: number; layouts: number; steps: number; variables: number }
   opening: Opening & { isHeld: boolean; secrets: Secrets; hasEverySecret?: boolean }
@@ -135,7 +137,7 @@ export const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${
 export function planPush(
   resources: PushedResource[],
   { prune }: { prune: boolean },
-  { rows, settings, files, envKeys, limits, opening, environmentId, now }: Surroundings,
+  { rows, settings, files, deleted = new Map(), envKeys, limits, opening, environmentId, now }: Surroundings,
 ): PushPlan {
   const problems: Problem[] = []
   const reporter =
@@ -180,7 +182,8 @@ export function planPush(
     if (conflict) plan.conflicts.push(conflict)
     plan.changes.push({
       ...{ kind, id, action: current ? 'updated' : 'created', revision },
-      version: kind === 'workflow' || kind === 'layout' ? (current?.version ?? 0) + 1 : null,
+      version:
+        kind === 'workflow' || kind === 'layout' ? (current?.version ?? deleted.get(keyOf(resource)) ?? 0) + 1 : null,
       paths: [
         ...changedPaths(current?.definition ?? {}, definition),
         ...secrets.map((path) => ({ path, before: null, after: null })),
