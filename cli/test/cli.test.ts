@@ -222,7 +222,7 @@ describe('push', () => {
     expect(stdout).toContain('1 of 1 messages differ')
     const report = readFileSync(path.join(folder, 'out', 'report.html'), 'utf8')
     // Both sides, with what differs marked, and nothing of a message as HTML of the page itself.
-    expect(report).toContain('<del>&#60;Bo&#62; wrote</del>')
+    expect(report).toContain('&#60;Bo&#62;<del> wrote</del>')
     expect(report).toMatch(/<figcaption>.*<ins>News of.*<\/figcaption>/)
     expect(report.match(/<iframe sandbox /g)).toHaveLength(2)
     expect(report).not.toContain('<Bo>')

@@ -60,6 +60,9 @@ test('generated definitions of every kind go into files, a service, files and an
   expect((await command.run(second, here, 'pull')).code).toBe(0)
   expect(contentsOf(path.join(second, 'belfry'))).toEqual(written)
 
+  // Its keys were made with the environment: they go along as every other secret.
+  const [, webPush = ''] = /\$secret: (WEB_PUSH_\w+)/.exec(written['integrations.yaml'] ?? '') ?? []
+  secrets[webPush] = 'k'.repeat(43)
   const there = await placeOf(production)
   const moved = await command.run(second, there, 'push', '--json', '--force')
   expect(moved.code, moved.stderr.slice(-2_000)).toBe(0)

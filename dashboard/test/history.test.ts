@@ -101,8 +101,8 @@ test('two versions are side by side, with their messages as a person would get t
   const { page } = await open({ api: development, role: 'editor', path: '/workflows/comments/history' })
   const messages = page.getByRole('region', { name: 'Messages' })
   const [before, now] = [
-    messages.getByRole('region', { name: 'Version 1' }),
-    messages.getByRole('region', { name: 'Version 2' }),
+    messages.getByRole('figure', { name: 'Version 1' }),
+    messages.getByRole('figure', { name: 'Version 2' }),
   ]
   await before.first().locator('header del', { hasText: 'wrote' }).waitFor()
   await now.first().locator('header ins', { hasText: 'has written' }).waitFor()
@@ -162,7 +162,7 @@ test('in Production a change is saved by a click, with what it is for', async ()
   const { page } = await open({
     api: production,
     role: 'editor',
-    path: '/workflows/comments?env=production&settings=1',
+    path: '/workflows/comments?env=production&settings=true',
   })
   await page.getByLabel('Name', { exact: true }).fill('Renamed')
   await page.keyboard.press('Escape')

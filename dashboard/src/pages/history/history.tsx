@@ -69,7 +69,7 @@ function Entries({ subject, entries }: { subject: Subject; entries: Version[] })
       </EmptyState>
     )
   return (
-    <div className="grid h-full min-h-0 grid-rows-[minmax(0,2fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
+    <div className="grid h-full min-h-0 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
       <ol aria-label="Versions" className="min-h-0 overflow-y-auto border-b lg:border-r lg:border-b-0">
         {entries.map((entry) => (
           <li key={entry.version}>
@@ -172,6 +172,7 @@ function Details({ subject, entry, entries, from, subscriberId, onChoose }: Deta
         <span className="flex-1" />
         <Select
           aria-label="Compared with"
+          className="w-64"
           value={String(base.version)}
           onValue={(version) => onChoose({ from: Number(version) })}
           options={others.map(({ version, message }) => ({

@@ -129,10 +129,10 @@ const nothing = (
 )
 
 const Framed = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section aria-label={title} className="min-w-0 space-y-1.5">
-    <h5 className="text-xs font-medium text-muted">{title}</h5>
+  <figure aria-label={title} className="min-w-0 space-y-1.5">
+    <figcaption className="text-xs font-medium text-muted">{title}</figcaption>
     {children}
-  </section>
+  </figure>
 )
 
 const text = (value: unknown): string =>

@@ -88,34 +88,24 @@ export function StaleLayout({ mine, theirs, savedAt, isPending, onClose, onMine,
     >
       {theirs && (
         <div className="grid gap-4 md:grid-cols-2">
-          <SideOf title="Yours" mine={mine} theirs={theirs} side="after" />
-          <SideOf title="Theirs" mine={mine} theirs={theirs} side="before" />
+          <SideOf title="Yours" own={mine} other={theirs} />
+          <SideOf title="Theirs" own={theirs} other={mine} />
         </div>
       )}
     </Dialog>
   )
 }
 
-function SideOf({
-  title,
-  mine,
-  theirs,
-  side,
-}: {
-  title: string
-  mine: Sides
-  theirs: Sides
-  side: 'before' | 'after'
-}) {
+function SideOf({ title, own, other }: { title: string; own: Sides; other: Sides }) {
   return (
     <section aria-label={title} className="min-w-0 space-y-2">
       <h3 className="text-xs font-medium text-muted">{title}</h3>
       <p className="font-medium" dir="auto">
-        <Marked before={theirs.name} after={mine.name} side={side} />
+        <Marked before={other.name} after={own.name} side="after" />
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
       <pre className="max-h-80 overflow-auto rounded-surface border p-3 text-code whitespace-pre-wrap" tabIndex={0}>
-        <Marked before={theirs.body} after={mine.body} side={side} />
+        <Marked before={other.body} after={own.body} side="after" />
       </pre>
     </section>
   )

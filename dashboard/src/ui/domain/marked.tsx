@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 
 export type Side = 'before' | 'after'
 
-const classes = { before: 'bg-bad/20 text-inherit line-through', after: 'bg-good/25 text-inherit' } as const
+const classes = { before: 'bg-bad/20 text-inherit line-through', after: 'bg-good/25 text-inherit no-underline' } as const
 
 /** The text of one side; what the other side lacks is marked, for screen readers too. */
 export function Marked({ before, after, side }: { before: string; after: string; side: Side }): ReactNode {

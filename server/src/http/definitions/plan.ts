@@ -218,7 +218,10 @@ export function planPush(
   const integrations = new Map(settings.integrations.map((row) => [row.identifier, row]))
   const pushedIntegrations = of('integration').flatMap((resource) => {
     const report = reporter(resource)
-    const planned = rowOfIntegration(resource.definition, integrations.get(resource.id), place, report)
+    const twin = integrations.has(resource.id) ? undefined : twinOf(resource.definition, listed, settings)
+    // Every environment begins with an inbox under a random name: it takes that of the file.
+    if (twin) takeOver(stored, twin, resource)
+    const planned = rowOfIntegration(resource.definition, integrations.get(resource.id) ?? twin, place, report)
     return planned ? [{ resource, report, id: resource.id, ...planned }] : []
   })
   const { unset: unsetPrimaries } = checkIntegrations(pushedIntegrations, settings)
@@ -336,6 +339,32 @@ export function planPush(
   refuseTooMany(rows, writes, limits)
   plan.changes.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   return plan
+}
+
+/** The inbox of the environment, under another identifier, which the push does not name. */
+function twinOf(
+  { providerId }: Definition,
+  listed: ReadonlySet<string>,
+  { integrations }: SettingRows,
+): SettingRows['integrations'][number] | undefined {
+  if (providerId !== inboxProvider) return undefined
+  return integrations.find(
+    ({ provider_id, identifier }) =>
+      provider_id === inboxProvider && !listed.has(keyOf({ kind: 'integration', id: identifier })),
+  )
+}
+
+const inboxProvider = 'svc'
+
+function takeOver(
+  stored: Map<string, StoredDefinition>,
+  twin: SettingRows['integrations'][number],
+  resource: PushedResource,
+): void {
+  const key = keyOf({ kind: 'integration', id: twin.identifier })
+  const before = stored.get(key)
+  if (before) stored.set(keyOf(resource), before)
+  stored.delete(key)
 }
 
 function withoutRepeats(resources: PushedResource[], reporter: (of: PushedResource) => Report): PushedResource[] {
