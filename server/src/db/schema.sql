@@ -228,6 +228,32 @@ CREATE TABLE definition_files (
   CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
 );
 
+CREATE TABLE definition_pushes (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  author jsonb NOT NULL,
+  repository text,
+  commit text,
+  url text,
+  message text,
+  summary jsonb NOT NULL,
+  conflicts jsonb NOT NULL,
+  CONSTRAINT definition_pushes_pkey PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE deleted_definitions (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  identifier text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  deleted_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT deleted_definitions_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text]))),
+  CONSTRAINT deleted_definitions_pkey PRIMARY KEY (environment_id, kind, identifier)
+);
+CREATE INDEX deleted_definitions_deleted_at ON public.deleted_definitions USING btree (deleted_at);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -600,6 +626,8 @@ CREATE TABLE layout_versions (
   author jsonb,
   source jsonb,
   message text,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
@@ -1471,6 +1499,8 @@ CREATE TABLE workflow_versions (
   message text,
   published_at timestamp(3) with time zone,
   payload_schema json,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (environment_id, workflow_id, version)
 );
 

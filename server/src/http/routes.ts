@@ -14,6 +14,7 @@ import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
 import { definitions } from './definitions/definitions.ts'
 import { history } from './definitions/history.ts'
+import { definitionPushes } from './definitions/pushes.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
@@ -162,6 +163,7 @@ export const resources: Resource[] = [
   translations,
   translationFiles,
   definitions,
+  definitionPushes,
   history,
   imports,
   organizations,
