@@ -66,6 +66,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'redrive'
     | 'report'
     | 'takeTexts'
+    | 'track'
     | 'erase'
     | 'clocks'
   >
@@ -80,6 +81,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'role'
     | 'publicUrl'
     | 'inboundMail'
+    | 'dnsServers'
     | 'hideCredentials'
     | 'wrapData'
     | 'rateLimit'
