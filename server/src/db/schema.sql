@@ -1292,7 +1292,7 @@ CREATE TABLE timers (
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
   held bigint,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'clicks'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
 CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
@@ -1329,6 +1329,16 @@ CREATE TABLE topics (
 );
 CREATE INDEX topics_created ON public.topics USING btree (environment_id, created_at, id);
 CREATE INDEX topics_updated ON public.topics USING btree (environment_id, updated_at, id);
+
+CREATE TABLE tracked_clicks (
+  environment_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  link_hash bytea NOT NULL,
+  url text NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT tracked_clicks_pkey PRIMARY KEY (environment_id, message_id, link_hash)
+);
 
 CREATE TABLE transactions (
   environment_id text COLLATE "C" NOT NULL,
@@ -1533,6 +1543,7 @@ CREATE TABLE workflows (
   message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
   consent_category text COLLATE "C",
   journey jsonb,
+  tracking jsonb,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)
