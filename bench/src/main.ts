@@ -23,6 +23,7 @@ import { benchEndToEnd } from './suites/end-to-end.ts'
 import { benchFanOut } from './suites/fan-out.ts'
 import { benchGrowth } from './suites/growth.ts'
 import { benchIdle } from './suites/idle.ts'
+import { benchImporting } from './suites/importing.ts'
 import { benchInbox } from './suites/inbox.ts'
 import { benchJourneys } from './suites/journeys.ts'
 import { benchLatency } from './suites/latency.ts'
@@ -55,6 +56,7 @@ const suites: Record<string, Suite> = {
   overload: benchOverload,
   simulating: benchSimulating,
   journeys: benchJourneys,
+  importing: benchImporting,
   idle: benchIdle,
   soak: benchSoak,
 }

@@ -12664,6 +12664,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12706,7 +12708,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12736,6 +12738,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12834,7 +12838,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -12886,7 +12890,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13125,7 +13129,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13177,7 +13181,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13253,6 +13257,177 @@ export interface Operations {
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
+    }
+  }
+  /** List the last 20 imports, newest first */
+  'GET /v2/import': {
+    answer: {
+      imports: Array<{
+        importId: string
+        source: string
+        /** Stopped: no request for a minute, and something is left */
+        status: 'running' | 'stopped' | 'done'
+        startedAt: string
+        updatedAt: string
+        kinds: Array<{
+          kind: string
+          found: number
+          done: number
+          imported: number
+          unchanged: number
+          failed: number
+        }>
+      }>
+    }
+  }
+  /** Import up to 500 subscribers */
+  'POST /v2/import/subscribers': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 preferences of subscribers */
+  'POST /v2/import/preferences': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 device tokens or chat addresses of subscribers */
+  'POST /v2/import/credentials': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 subscriptions to topics */
+  'POST /v2/import/topic-subscriptions': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 in-app messages */
+  'POST /v2/import/messages': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
     }
   }
   /** Retrieve the settings of the organization */

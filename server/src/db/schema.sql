@@ -406,6 +406,22 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE TABLE imports (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  source text NOT NULL,
+  found bigint NOT NULL,
+  done bigint NOT NULL,
+  imported bigint NOT NULL,
+  unchanged bigint NOT NULL,
+  failed bigint NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT imports_pkey PRIMARY KEY (environment_id, id, kind)
+);
+CREATE INDEX imports_newest ON public.imports USING btree (environment_id, updated_at);
+
 CREATE TABLE inbound_mails (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

@@ -17,6 +17,7 @@ import { history } from './definitions/history.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
+import { imports } from './import/import.ts'
 import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
@@ -162,6 +163,7 @@ export const resources: Resource[] = [
   translationFiles,
   definitions,
   history,
+  imports,
   organizations,
   previews,
   bridges,

@@ -270,6 +270,21 @@ export interface DefinitionFileTable {
   pushed_at: Date
 }
 
+/** What an importer asked for, by kind. */
+export interface ImportTable {
+  environment_id: string
+  id: string
+  kind: string
+  source: string
+  found: Generated<string>
+  done: Generated<string>
+  imported: Generated<string>
+  unchanged: Generated<string>
+  failed: Generated<string>
+  started_at: Date
+  updated_at: Date
+}
+
 export interface TranslationTable {
   environment_id: string
   resource_type: 'workflow' | 'layout'
@@ -1226,6 +1241,7 @@ export interface Tables {
   workflow_versions: WorkflowVersionTable
   layout_versions: LayoutVersionTable
   definition_files: DefinitionFileTable
+  imports: ImportTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable
   translations: TranslationTable

@@ -1,7 +1,7 @@
 // Judges every gate that a step has to pass, also those behind a closed one: with the functions that the engine asks, and for
 // what only the step's call knows by making it, each time with what was missing put in place.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
-import { pathsIn, stepTemplates } from '../../steps/check/templates.ts'
+import { neededIn, pathsIn, stepTemplates } from '../../steps/check/templates.ts'
 import { read } from '../../steps/conditions/operators.ts'
 import type { StepKind } from '../../steps/contract/kind.ts'
 import type { Reason, StepOutcome } from '../../steps/contract/outcome.ts'
@@ -238,13 +238,13 @@ class CallGates {
     }
   }
 
-  /** What the templates read and nobody has filled. */
+  /** What the templates read, nobody has filled and no default stands in for. */
   #empty(): string[] {
     const { run, job, now } = this.#at
     const of = stepRunOf(run, job, now)
     const { data } = situationOf(of)
     const { skip: _, ...texts } = of.values
-    const paths = pathsIn(stepTemplates(texts, kindOf(job)))
+    const paths = neededIn(stepTemplates(texts, kindOf(job)))
     const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
     const names = paths
       .filter((path) => path.length > 1 && path.every((part) => typeof part === 'string'))
