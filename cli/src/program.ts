@@ -143,7 +143,7 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .action((kind: string) => schema(kind))
   command('completion', 'print completions for a shell')
     .argument('<shell>', 'bash, zsh or fish')
-    .action((shell: string) => completion(program, shell))
+    .action((shell: string) => completion(context(), program, shell))
   return program
 }
 

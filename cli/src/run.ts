@@ -10,11 +10,15 @@ export async function run(version: string, args: string[], env: NodeJS.ProcessEn
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
+    const isJson = program.opts<{ json?: boolean }>().json === true || args.includes('--json')
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2
+      if (isJson && error.exitCode !== 0) {
+        const told = { code: 'usage', message: error.message.replace(/^error: /, ''), ctx: null }
+        process.stdout.write(`${JSON.stringify({ error: told })}\n`)
+      }
       return
     }
-    const isJson = program.opts<{ json?: boolean }>().json === true
     const failure = error instanceof Failure ? error : undefined
     const code = failure?.code ?? 'internal'
     const message = error instanceof Error ? error.message : String(error)

@@ -158,10 +158,10 @@ export async function startService(
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
-    const { retention } = config
+    const { retention, keepVersions } = config
     const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
-      ...chores({ ...database, clock, log, retention, secrets, secretsToRenew }),
+      ...chores({ ...database, clock, log, retention, keepVersions, secrets, secretsToRenew }),
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }

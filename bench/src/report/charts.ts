@@ -41,6 +41,7 @@ const named: Record<string, string> = {
   lists: 'Lists of a million rows',
   overload: 'Overload',
   simulating: 'Simulations',
+  files: 'Definitions in files',
   journeys: 'Journeys',
   importing: 'Imports',
   idle: 'Idle cost',

@@ -228,6 +228,32 @@ CREATE TABLE definition_files (
   CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
 );
 
+CREATE TABLE definition_pushes (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  author jsonb NOT NULL,
+  repository text,
+  commit text,
+  url text,
+  message text,
+  summary jsonb NOT NULL,
+  conflicts jsonb NOT NULL,
+  CONSTRAINT definition_pushes_pkey PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE deleted_definitions (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  identifier text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  deleted_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT deleted_definitions_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text]))),
+  CONSTRAINT deleted_definitions_pkey PRIMARY KEY (environment_id, kind, identifier)
+);
+CREATE INDEX deleted_definitions_deleted_at ON public.deleted_definitions USING btree (deleted_at);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -600,6 +626,8 @@ CREATE TABLE layout_versions (
   author jsonb,
   source jsonb,
   message text,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
@@ -1264,7 +1292,7 @@ CREATE TABLE timers (
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
   held bigint,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'clicks'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
 CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
@@ -1301,6 +1329,16 @@ CREATE TABLE topics (
 );
 CREATE INDEX topics_created ON public.topics USING btree (environment_id, created_at, id);
 CREATE INDEX topics_updated ON public.topics USING btree (environment_id, updated_at, id);
+
+CREATE TABLE tracked_clicks (
+  environment_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  link_hash bytea NOT NULL,
+  url text NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT tracked_clicks_pkey PRIMARY KEY (environment_id, message_id, link_hash)
+);
 
 CREATE TABLE transactions (
   environment_id text COLLATE "C" NOT NULL,
@@ -1471,6 +1509,8 @@ CREATE TABLE workflow_versions (
   message text,
   published_at timestamp(3) with time zone,
   payload_schema json,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (environment_id, workflow_id, version)
 );
 
@@ -1503,6 +1543,7 @@ CREATE TABLE workflows (
   message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
   consent_category text COLLATE "C",
   journey jsonb,
+  tracking jsonb,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)

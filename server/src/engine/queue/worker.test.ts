@@ -27,6 +27,7 @@ async function startLoggingWorker() {
       log,
       secrets: new Secrets(secretKey),
       retention: { activityDays: 0, messageDays: 0 },
+      keepVersions: 200,
     }),
     schedule: [],
     concurrency: 3,
