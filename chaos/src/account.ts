@@ -1,12 +1,21 @@
 // The final account: compares every accepted trigger with the database, the inboxes and the provider's records.
-import { wholeLog } from '../../server/src/db/core/step-log.ts'
-import type { LogEntry, StoredDetail } from '../../server/src/db/core/tables.ts'
-import { type Answer, ask, type Ledger } from './client.ts'
-import type { Database } from './database.ts'
-import { capLimit, type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
-import type { Asked, Provider } from './provider.ts'
-import { type Reports, reported } from './reports.ts'
-import { armOf, isOdd, markOf, stepsOf } from './workflows.ts'
+
+import type { StoredDetail } from '../../server/src/db/core/tables.ts'
+import { type Books, inboxOf, type Job, leftIn, type Message, perPage, type Run, readRuns } from './books.ts'
+import { ask } from './client.ts'
+import { endedBy, endingFindings } from './endings.ts'
+import {
+  capLimit,
+  eventIdOf,
+  type Plan,
+  type Trigger,
+  throttleThreshold,
+  type WorkflowName,
+  workflowNames,
+} from './plan.ts'
+import type { Asked } from './provider.ts'
+import { reported } from './reports.ts'
+import { armOf, deputy, isOdd, markOf, stepsOf } from './workflows.ts'
 
 export interface Finding {
   kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
@@ -39,50 +48,6 @@ export interface Account {
   inboxes: number
 }
 
-interface Job {
-  id: string
-  step_id: string
-  type: string
-  status: string
-  reason: string | null
-  error: string | null
-  details: StoredDetail[]
-  /** Of a copy of a question. */
-  asked: object | null
-}
-
-interface Message {
-  step_id: string
-  channel: string
-  status: string
-  content: string | null
-  provider_id: string | null
-  identifier: string | null
-  seen: boolean
-  read: boolean
-  delivered: number
-}
-
-interface Run {
-  id: string
-  transaction_id: string
-  subscriber_id: string
-  status: string
-  jobs: Job[]
-  messages: Message[]
-}
-
-export interface Books {
-  plan: Plan
-  ledger: Ledger
-  database: Database
-  provider: Provider
-  reports: Reports
-  environmentId: string
-  /** The address of a running process. */
-  url: string
-}
-
 /** Failures after which the provider may still have accepted the message. */
 const uncertain = new Set(['timeout', 'connection_lost', 'cut_off', 'unreadable_answer'])
 /** Message types that leave the service. */
@@ -97,6 +62,7 @@ export async function account(books: Books): Promise<Account> {
   const auditor = new Auditor(books, await readRuns(books))
   auditor.check()
   await auditor.checkLeft()
+  await auditor.checkEvents()
   await auditor.checkDeliveries()
   await auditor.checkSandbox()
   await auditor.checkInboxes()
@@ -170,6 +136,8 @@ class Auditor {
     this.#checkDigests()
     this.#checkThrottles()
     this.#checkCaps()
+    for (const { kind, what, step } of endingFindings(this.#books.plan, ledger, this.#runs))
+      this.#find(kind, what, step)
     for (const mark of this.#books.provider.asked.keys())
       if (!this.#expected.has(mark))
         this.#find('duplicated', `the provider got ${mark || 'a request'}, which no step accounts for`)
@@ -236,18 +204,22 @@ class Auditor {
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
   }
 
-  /** A question is put once, whatever happens; to be reminded of it makes no second message. */
+  /** A question is put to everybody once, whatever happens; to be reminded of it makes no second message. */
   #checkCopies({ n, workflow }: Trigger, run: Run, copies: Job[], where: string): void {
     const { jobs, messages, subscriber_id: who } = run
-    if (workflow !== 'questioned' || jobs.every(({ type, status }) => type !== 'ask' || status === 'pending')) return
+    const isAsking = workflow === 'questioned' || workflow === 'answered'
+    if (!isAsking || jobs.every(({ type, status }) => type !== 'ask' || status === 'pending')) return
     const sent = messages.filter(({ step_id }) => step_id === 'question')
-    for (const { content } of sent) {
+    for (const { content, subscriber_id } of sent) {
       if (!content?.startsWith(markOf(n, who, 'question'))) this.#find('wrong', `run ${where} asks ${content}`, 'ask')
-      this.#expectNote(who, content)
+      this.#expectNote(subscriber_id, content)
     }
-    if (copies.length !== 1 || sent.length !== 1)
+    const asked = new Set(copies.map((copy) => copy.asked?.subscriberId))
+    // The deputy may have been asked, or not yet.
+    const most = workflow === 'answered' && who !== deputy ? 2 : 1
+    if (copies.length > most || copies.length < 1 || sent.length !== copies.length || asked.size !== copies.length)
       this.#find(
-        sent.length > 1 ? 'duplicated' : 'lost',
+        sent.length > most || asked.size < copies.length ? 'duplicated' : 'lost',
         `run ${where} has ${copies.length} copies of its question and ${sent.length} messages`,
         'ask',
       )
@@ -323,7 +295,7 @@ class Auditor {
       const rest = content?.startsWith(mark) ? content.slice(mark.length) : undefined
       if (rest === undefined) this.#find('wrong', `${where} says ${content}`)
       if (trigger.workflow === 'digested') this.#collectedBy(trigger, run).found.push(...numbersIn(rest ?? ''))
-      else if (rest !== restOf(trigger)) this.#find('wrong', `${where} says ${content}`)
+      else if (!restsOf(trigger).includes(rest ?? '')) this.#find('wrong', `${where} says ${content}`)
       this.#expectNote(run.subscriber_id, content)
     }
   }
@@ -465,15 +437,37 @@ class Auditor {
 
   /** A confirmed cancel was carried out, and nothing else was cancelled. */
   #checkCancels(): void {
-    const { canceled } = this.#books.ledger
+    const { ledger, plan } = this.#books
+    const { canceled } = ledger
     const byTransaction = new Set<string>()
+    const byKey = new Set(
+      plan.followUps.flatMap(({ kind, transactionId }) => (kind === 'cancel by key' ? transactionId : [])),
+    )
     for (const run of [...this.#runs.values()].flat())
       if (run.jobs.some(({ reason }) => reason === 'canceled_by_user')) byTransaction.add(run.transaction_id)
     this.account.canceled = byTransaction.size
     for (const id of byTransaction)
-      if ((canceled.get(id) ?? 'no') === 'no') this.#find('lost', `${id} was cancelled without a confirmation`)
+      if (!byKey.has(id) && (canceled.get(id) ?? 'no') === 'no')
+        this.#find('lost', `${id} was cancelled without a confirmation`)
     for (const [id, told] of canceled)
       if (told === 'yes' && !byTransaction.has(id)) this.#find('wrong', `${id} was confirmed as cancelled, but was not`)
+  }
+
+  /** An event has ended exactly the waits that say so. */
+  async checkEvents(): Promise<void> {
+    const { database, environmentId, ledger } = this.#books
+    const rows = await database.query<{ given_id: string; matched: number }>(
+      'SELECT given_id, matched FROM posted_events WHERE environment_id = $1',
+      [environmentId],
+    )
+    const matched = new Map(rows.map((row) => [row.given_id, row.matched]))
+    if (matched.size < rows.length) this.#find('duplicated', 'an event was accepted twice', 'wait_for_event')
+    const ended = endedBy(this.#runs)
+    for (const id of ledger.posted)
+      if (!matched.has(id)) this.#find('lost', `the event ${id} is not there`, 'wait_for_event')
+    for (const [id, count] of matched)
+      if (count !== (ended.get(id) ?? 0))
+        this.#find('wrong', `the event ${id} says that it ended ${count} waits, and ${ended.get(id) ?? 0} say so`)
   }
 
   /** At the end no work may be left. */
@@ -558,10 +552,12 @@ interface Checked {
 
 const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 'coded' ? `${type} of code` : type)
 
-/** The text after the mark in a note. */
-const restOf = ({ workflow, n }: Trigger): string => {
-  if (workflow === 'awaited' || workflow === 'questioned') return 'timeout'
-  return workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
+/** What may stand after the mark in a note. */
+const restsOf = ({ workflow, n }: Trigger): string[] => {
+  if (workflow === 'awaited' || workflow === 'questioned') return ['timeout']
+  if (workflow === 'paid') return [`event ${eventIdOf(n)}`]
+  if (workflow === 'answered') return ['answered yes', 'answered no']
+  return [workflow === 'computed' || workflow === 'coded' ? String(n * 2) : '']
 }
 
 const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
@@ -591,84 +587,4 @@ function failureIn({ raw }: StoredDetail): string[] {
 export function recipientsOf({ to }: Trigger, { people, topics }: Plan): string[] {
   if (to === 'everyone') return people
   return 'topic' in to ? (topics[to.topic] ?? []) : to.people
-}
-
-interface JobRow extends Omit<Job, 'details'> {
-  notification_id: string
-  details: LogEntry[]
-  created_at: Date
-  provider_id: string | null
-}
-
-async function readRuns({ database, environmentId }: Books): Promise<Map<string, Run[]>> {
-  const [runs, jobs, messages] = await Promise.all([
-    database.query<Omit<Run, 'jobs' | 'messages'>>(
-      'SELECT id, transaction_id, subscriber_id, status FROM notifications WHERE environment_id = $1 ORDER BY id',
-      [environmentId],
-    ),
-    database.query<JobRow>(
-      `SELECT id, notification_id, step_id, type, status, reason, error, details, created_at, provider_id, asked FROM jobs
-       WHERE environment_id = $1 ORDER BY notification_id, position`,
-      [environmentId],
-    ),
-    database.query<Message & { notification_id: string }>(
-      `SELECT notification_id, step_id, channel, status, content, provider_id, identifier, seen, read,
-         coalesce(cardinality(delivered_at), 0) AS delivered
-       FROM messages WHERE environment_id = $1 ORDER BY id`,
-      [environmentId],
-    ),
-  ])
-  const byId = new Map(runs.map((run): [string, Run] => [run.id, { ...run, jobs: [], messages: [] }]))
-  for (const { notification_id, details, created_at, provider_id, ...job } of jobs)
-    byId
-      .get(notification_id)
-      ?.jobs.push({ ...job, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) })
-  for (const message of messages) byId.get(message.notification_id)?.messages.push(message)
-  const byKey = new Map<string, Run[]>()
-  for (const run of byId.values()) {
-    const key = `${run.transaction_id} ${run.subscriber_id}`
-    byKey.set(key, [...(byKey.get(key) ?? []), run])
-  }
-  return byKey
-}
-
-/**
- * Work that is left, by kind. Excludes periodic chores, which are always queued, and wakes for deleted timers that failed
- * and wait for a retry. Such a wake may come due at any moment, even now; only one that is long overdue counts as left.
- */
-export async function leftIn({
-  database,
-  environmentId,
-}: Pick<Books, 'database' | 'environmentId'>): Promise<Record<string, number>> {
-  const [row] = await database.query<Record<string, number>>(
-    `SELECT (SELECT count(*) FROM notifications WHERE environment_id = $1 AND status = 'processing')::int AS runs,
-       (SELECT count(*) FROM jobs WHERE environment_id = $1
-          AND status IN ('pending', 'queued', 'running', 'delayed'))::int AS steps,
-       (SELECT count(*) FROM timers WHERE environment_id = $1)::int AS timers,
-       (SELECT count(*) FROM event_waits WHERE environment_id = $1)::int AS "waits for events",
-       (SELECT count(*) FROM digests WHERE environment_id = $1 AND notification_id IS NOT NULL)::int AS windows,
-       (SELECT count(*) FROM events WHERE environment_id = $1 AND started_at IS NULL)::int AS triggers,
-       (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,
-       (SELECT count(*) FROM graphile_worker.jobs
-        WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver')
-          OR task_identifier = 'wake' AND run_at < now() - interval '30 s' AND attempts < max_attempts)::int AS "jobs of the queue"`,
-    [environmentId],
-  )
-  return row ?? {}
-}
-
-const perPage = 100
-
-async function inboxOf(url: string, applicationIdentifier: string, subscriberId: string): Promise<string[]> {
-  const opened = await ask(url, 'POST', '/v1/inbox/session', { applicationIdentifier, subscriber: { subscriberId } })
-  const { token } = (opened as Answer & { body: { data: { token: string } } }).body.data
-  const shown: string[] = []
-  for (let offset = 0; ; offset += perPage) {
-    const reply = await fetch(`${url}/v1/inbox/notifications?limit=${perPage}&offset=${offset}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    const { data, hasMore } = (await reply.json()) as { data: Array<{ body: string }>; hasMore: boolean }
-    shown.push(...data.map(({ body }) => body))
-    if (!hasMore) return shown
-  }
 }

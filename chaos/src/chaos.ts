@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Account, account, type Books, leftIn } from './account.ts'
+import { type Account, account } from './account.ts'
+import { type Books, leftIn } from './books.ts'
 import { ask, Client } from './client.ts'
 import { Database } from './database.ts'
 import { type Played, play, type World } from './faults.ts'
@@ -103,7 +104,7 @@ export class Chaos {
     const over = new AbortController()
     const watched = this.#watch(over.signal)
     try {
-      await Promise.all([this.#client?.perform(plan.sendings, plan.cancellings), this.#playFaults()])
+      await Promise.all([this.#client?.perform(plan), this.#playFaults()])
     } finally {
       over.abort()
       await watched

@@ -1,7 +1,7 @@
-// The application that uses the service: it triggers and cancels as planned, and repeats unanswered requests under the same
-// transaction id.
+// The application that uses the service: it triggers, cancels, posts events and answers questions as planned, and repeats
+// unanswered requests under the same id.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cancelling, Sending, Trigger } from './plan.ts'
+import { cancellationKeyOf, eventIdOf, type FollowUp, type Plan, type Sending, type Trigger } from './plan.ts'
 import { apiKey } from './processes.ts'
 import { isOdd } from './workflows.ts'
 
@@ -41,6 +41,12 @@ export class Ledger {
   readonly accepted = new Set<string>()
   /** Results of cancels: `unsure` if an earlier, unanswered one may have done it. */
   readonly canceled = new Map<string, 'yes' | 'no' | 'unsure'>()
+  /** Ids of posted events that were answered with 201. */
+  readonly posted = new Set<string>()
+  /** By question: the answers that were taken. */
+  readonly answers = new Map<string, Set<string>>()
+  /** By cancellation key: how many runs each request cancelled; undefined if an earlier one may have. */
+  readonly byKey = new Map<string, Array<number | undefined>>()
   /** Number of answers by status; 0 means no answer. */
   readonly statuses = new Map<number, number>()
   /** Answers that are wrong under any circumstances. */
@@ -59,7 +65,11 @@ export class Client {
   }
 
   /** Sends at the planned times, or as soon afterwards as the service accepts. */
-  async perform(sendings: Sending[], cancellings: Cancelling[]): Promise<void> {
+  async perform({
+    sendings,
+    cancellings,
+    followUps,
+  }: Pick<Plan, 'sendings' | 'cancellings' | 'followUps'>): Promise<void> {
     const works = [
       ...sendings.flatMap((sending) =>
         Array.from({ length: sending.isDoubled ? 2 : 1 }, () => ({
@@ -71,6 +81,12 @@ export class Client {
         atMs: cancelling.atMs,
         work: () => this.#cancel(cancelling.transactionId),
       })),
+      ...followUps.flatMap((followUp) =>
+        Array.from({ length: followUp.isDoubled ? 2 : 1 }, () => ({
+          atMs: followUp.atMs,
+          work: () => this.#follow(followUp),
+        })),
+      ),
     ].sort((one, other) => one.atMs - other.atMs)
     const began = performance.now()
     const open = new Set<Promise<void>>()
@@ -107,8 +123,61 @@ export class Client {
     this.ledger.canceled.set(transactionId, answer.body === true ? 'yes' : tries > 1 ? 'unsure' : 'no')
   }
 
-  /** Repeats until there is a definite answer. */
-  async #insist(method: string, path: string, body?: unknown): Promise<{ answer: Answer; tries: number }> {
+  /** What ends the runs of a trigger comes after its acceptance. */
+  async #follow(followUp: FollowUp): Promise<void> {
+    const { n, kind, transactionId } = followUp
+    await this.#until(() => this.ledger.accepted.has(transactionId))
+    switch (kind) {
+      case 'event': {
+        const id = eventIdOf(n)
+        const event = { id, name: 'paid', key: String(n), payload: { n } }
+        const { answer } = await this.#insist('POST', '/v2/events', event)
+        if ((answer.body as { id?: string }).id === id) this.ledger.posted.add(id)
+        return
+      }
+      case 'cancel by key': {
+        const key = cancellationKeyOf(n)
+        const { answer, tries } = await this.#insist('POST', '/v1/events/cancel', { key })
+        const { canceled } = answer.body as { canceled?: number }
+        this.ledger.byKey.set(key, [...(this.ledger.byKey.get(key) ?? []), tries > 1 ? undefined : canceled])
+        return
+      }
+      case 'answer':
+        return this.#answer(followUp)
+    }
+  }
+
+  /** Everybody gives two answers at once: one of them counts. */
+  async #answer({ transactionId, people }: FollowUp): Promise<void> {
+    const path = `/v2/questions?transactionId=${transactionId}&limit=50`
+    let questions: Array<{ id: string; asked: Array<{ subscriberId: string }> }> = []
+    await this.#until(async () => {
+      const { answer } = await this.#insist('GET', path)
+      questions = (answer.body as { data?: typeof questions }).data ?? []
+      return questions.length >= people.length
+    })
+    const give = async (id: string, subscriberId: string | undefined, answer: string) => {
+      const given = await this.#insist('POST', `/v2/questions/${id}/answer`, { answer, subscriberId }, [409])
+      if (given.answer.status === 200)
+        this.ledger.answers.set(id, (this.ledger.answers.get(id) ?? new Set()).add(answer))
+    }
+    await Promise.all(
+      questions.flatMap(({ id, asked }) => ['yes', 'no'].map((answer) => give(id, asked[0]?.subscriberId, answer))),
+    )
+  }
+
+  async #until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    const began = performance.now()
+    while (!(await isSo()) && performance.now() - began < longestMs) await sleep(100)
+  }
+
+  /** Repeats until there is a definite answer. @param expected refusals that are right */
+  async #insist(
+    method: string,
+    path: string,
+    body?: unknown,
+    expected: number[] = [],
+  ): Promise<{ answer: Answer; tries: number }> {
     const began = performance.now()
     for (let tries = 1; ; tries += 1) {
       const urls = this.#urls()
@@ -117,7 +186,7 @@ export class Client {
       const status = answer?.status ?? 0
       this.ledger.statuses.set(status, (this.ledger.statuses.get(status) ?? 0) + 1)
       if (answer && status < 500 && status !== 429) {
-        if (status < 300) return { answer, tries }
+        if (status < 300 || expected.includes(status)) return { answer, tries }
         this.ledger.refusals.push(`${method} ${path}: ${status} ${JSON.stringify(answer.body).slice(0, 300)}`)
         return { answer, tries }
       }
@@ -135,6 +204,7 @@ export class Client {
       transactionId,
       ...(to === 'everyone' ? {} : { to: 'topic' in to ? { type: 'Topic', topicKey: to.topic } : to.people }),
       payload: { n, key, parity: isOdd(n) ? 'odd' : 'even', ...(ballast > 0 ? { ballast: 'x'.repeat(ballast) } : {}) },
+      ...(workflow === 'paid' || workflow === 'answered' ? { cancellationKey: cancellationKeyOf(n) } : {}),
       ...(workflow === 'sandboxed' ? { overrides: { email: { integrationIdentifier: this.#sandboxMail } } } : {}),
     }
   }

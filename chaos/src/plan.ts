@@ -18,6 +18,8 @@ const shares = {
   branched: 8,
   awaited: 5,
   questioned: 5,
+  paid: 6,
+  answered: 6,
   reached: 5,
   capped: 6,
   starting: 4,
@@ -30,6 +32,8 @@ export const workflowNames = Object.keys(shares) as WorkflowName[]
 const cancellable = new Set<WorkflowName>([
   ...(['delayed', 'later', 'digested', 'branched', 'awaited', 'reached', 'questioned'] as const),
 ])
+/** Workflows whose runs wait for longer than the plan: one of these follows each of their triggers, and ends its runs. */
+const endings: Partial<Record<WorkflowName, FollowUp['kind']>> = { paid: 'event', answered: 'answer' }
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 
@@ -57,6 +61,22 @@ export interface Cancelling {
   atMs: number
   transactionId: string
 }
+
+/** What ends the runs of a trigger, once that is accepted. */
+export interface FollowUp {
+  atMs: number
+  kind: 'event' | 'answer' | 'cancel by key'
+  n: number
+  transactionId: string
+  people: string[]
+  /** Done twice at the same moment. */
+  isDoubled: boolean
+}
+
+/** Of the runs of a trigger. */
+export const cancellationKeyOf = (n: number): string => `k-${n}`
+/** Of the event that ends the waits of a trigger. */
+export const eventIdOf = (n: number): string => `e-${n}`
 
 export const faultKinds = [
   'kill a worker',
@@ -106,6 +126,7 @@ export interface Plan {
   topics: Record<string, string[]>
   sendings: Sending[]
   cancellings: Cancelling[]
+  followUps: FollowUp[]
   faults: Fault[]
 }
 
@@ -149,10 +170,11 @@ interface Crowd {
 const kinds = { single: 70, bulk: 18, topic: 4 }
 const broadcastEveryMs = 45_000
 
-function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancellings'> {
+function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancellings' | 'followUps'> {
   const { lengthMs, perSecond, people, topics } = crowd
   const sendings: Sending[] = []
   const cancellings: Cancelling[] = []
+  const followUps: FollowUp[] = []
   let n = 0
   const trigger = (workflow: WorkflowName, to: Trigger['to']): Trigger => {
     n += 1
@@ -174,11 +196,19 @@ function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancel
     for (const { workflow, transactionId } of kind === 'topic' ? [] : triggers)
       if (cancellable.has(workflow) && random.chance(0.12))
         cancellings.push({ atMs: Math.round(atMs + random.int(0, 5_000)), transactionId })
+    for (const each of triggers) {
+      const ending = endings[each.workflow]
+      if (!ending || each.to === 'everyone' || 'topic' in each.to) continue
+      followUps.push({
+        ...{ atMs: Math.round(atMs + random.int(0, 5_000)), kind: random.chance(0.25) ? 'cancel by key' : ending },
+        ...{ n: each.n, transactionId: each.transactionId, people: each.to.people, isDoubled: random.chance(0.3) },
+      })
+    }
   }
   for (let atMs = 5_000; atMs < lengthMs; atMs += broadcastEveryMs)
     sendings.push({ atMs, kind: 'broadcast', triggers: [trigger(random.pick(wide), 'everyone')], isDoubled: false })
   sendings.sort((one, other) => one.atMs - other.atMs)
-  return { sendings, cancellings }
+  return { sendings, cancellings, followUps }
 }
 
 /** The clocks stay within these limits, relative to the start. */

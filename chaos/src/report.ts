@@ -10,9 +10,14 @@ export function planLines(plan: Plan): string[] {
     `Seed ${plan.seed}, ${plan.minutes} minutes, plan ${fingerprint(plan)}:`,
     `  ${triggers.length} triggers in ${plan.sendings.length} requests (${kinds.map((kind) => `${countOf(kind)} ${kind}`).join(', ')}), ` +
       `${plan.sendings.filter(({ isDoubled }) => isDoubled).length} of them sent twice, ${plan.cancellings.length} cancels, ${plan.people.length} people`,
+    `  ${plan.followUps.length} ends of long waits: ${tally(plan.followUps.map(({ kind }) => kind))}`,
     ...plan.faults.map(({ kind, pauseMs }, place) => `  fault ${place + 1}: after ${pauseMs} ms, ${kind}`),
   ]
 }
+
+/** "event 3, answer 2". */
+const tally = (kinds: string[]): string =>
+  [...new Set(kinds)].map((kind) => `${kind} ${kinds.filter((each) => each === kind).length}`).join(', ')
 
 export function reportLines(plan: Plan, outcome: Outcome): string[] {
   const { account, faults, settledInMs, statuses, manners, deaths, logged } = outcome

@@ -11,6 +11,8 @@ interface Step {
 export const markOf = (n: number | string, who: string, stepId: string): string => `[${n}/${who}/${stepId}]`
 /** The same as a template. */
 const mark = (stepId: string) => `[{{payload.n}}/{{subscriber.subscriberId}}/${stepId}]`
+/** Whom a question is put to next. */
+export const deputy = 'person-0'
 /** The events of a digest. */
 const collected = '{% for event in steps.digest.events %}{{event.payload.n}},{% endfor %}'
 
@@ -124,6 +126,37 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
       },
     },
     inApp('note', '{{steps.question.outcome}}'),
+  ],
+  // Longer than any clock step, and looking back further than any: the event of the trigger ends it.
+  paid: [
+    {
+      type: 'wait_for_event',
+      stepId: 'event',
+      controlValues: {
+        for: [{ event: 'paid', key: '{{payload.n}}' }],
+        ...{ amount: 30, unit: 'days', lookBack: { amount: 7, unit: 'days' } },
+      },
+    },
+    inApp('note', '{{steps.event.outcome}} {{steps.event.event.id}}'),
+  ],
+  // The deputy is asked, too, if no answer comes soon.
+  answered: [
+    {
+      type: 'ask',
+      stepId: 'question',
+      controlValues: {
+        question: mark('question'),
+        answers: [
+          { id: 'yes', label: 'Yes' },
+          { id: 'no', label: 'No' },
+        ],
+        channels: ['in_app'],
+        chain: [{ subscriberId: '{{subscriber.subscriberId}}' }, { subscriberId: deputy }],
+        patience: { amount: 2, unit: 'seconds' },
+        ...{ amount: 30, unit: 'days' },
+      },
+    },
+    inApp('note', '{{steps.question.outcome}} {{steps.question.answer}}'),
   ],
   // Odd triggers meet a goal at once; nobody posts the event of the other.
   reached: [wait('delay', 'pause', 3), inApp('note')],

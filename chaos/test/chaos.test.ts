@@ -16,7 +16,7 @@ import { stepsOf } from '../src/workflows.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
-const options = { seed: 'npm test', minutes: 1.2, perSecond: 1.2, people: 9, pauseMs: 600, mostMs: 1_500 }
+const options = { seed: 'in the tests', minutes: 1.2, perSecond: 1.2, people: 9, pauseMs: 600, mostMs: 1_500 }
 const plan = makePlan(options)
 const lines: string[] = []
 let chaos: Chaos
@@ -60,6 +60,8 @@ test('nothing accepted is lost, duplicated or stuck, whatever happens to the ser
     runs: sum.runs + row.runs,
   }))
   expect(accepted).toBe(sent)
+  // Events, answers and cancels by key were among it.
+  expect(new Set(plan.followUps.map(({ kind }) => kind))).toEqual(new Set(['event', 'answer', 'cancel by key']))
 })
 
 /** These wait for a moment that may not come in time; and a small disk needs the right to mount one. */
@@ -97,9 +99,9 @@ async function findingsAfter(meddle: string): Promise<Finding[]> {
 }
 
 /** Copies one row of a table under another id. */
-const again = (table: string, where: string) => `
+const again = (table: string, where: string, end = 'ffffff') => `
   INSERT INTO ${table}
-  SELECT (jsonb_populate_record(NULL::${table}, to_jsonb(t) || jsonb_build_object('id', overlay(t.id placing 'ffffff' from 19)))).*
+  SELECT (jsonb_populate_record(NULL::${table}, to_jsonb(t) || jsonb_build_object('id', overlay(t.id placing '${end}' from 19)))).*
   FROM ${table} t WHERE ${where} ORDER BY t.id LIMIT 1 RETURNING 1`
 
 const one = (table: string, where: string) =>
@@ -179,6 +181,39 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     'a request that no step accounts for',
     `DELETE FROM jobs WHERE ${one('jobs', mailed)}`,
     { kind: 'duplicated', what: /which no step accounts for/ },
+  ],
+  [
+    'an event that ended nothing',
+    `UPDATE jobs SET output = NULL WHERE ${one('jobs', "type = 'wait_for_event' AND output ->> 'outcome' = 'event'")}`,
+    { kind: 'lost', what: /did not end the wait/ },
+  ],
+  [
+    'an event that counts a wait twice',
+    `UPDATE posted_events SET matched = matched + 1 WHERE ${one('posted_events', 'matched > 0')}`,
+    { kind: 'wrong', what: /waits, and \d+ say so/ },
+  ],
+  [
+    'an answer that did not count',
+    `UPDATE jobs SET output = jsonb_set(output::jsonb, '{answer}', '"neither"')
+     WHERE ${one('jobs', "type = 'ask' AND output ->> 'outcome' = 'answered'")}`,
+    { kind: 'lost', what: /and its step says neither/ },
+  ],
+  [
+    'somebody who was asked twice',
+    again('messages', "channel = 'in_app' AND workflow = 'answered' AND step_id = 'question'", 'eeeeee'),
+    { kind: 'duplicated', what: /copies of its question/ },
+  ],
+  [
+    'a run that a cancel by key has left',
+    `WITH run AS (
+       SELECT n.id FROM notifications n JOIN events e ON e.id = n.event_id
+       WHERE e.cancellation_key LIKE 'k-%' AND EXISTS (
+         SELECT FROM jobs j WHERE j.notification_id = n.id AND j.reason = 'canceled_by_user') ORDER BY n.id LIMIT 1
+     ), changed AS (
+       UPDATE jobs j SET reason = NULL FROM run WHERE j.notification_id = run.id
+     )
+     SELECT id FROM run`,
+    { kind: 'lost', what: /the cancel of k-\d+ did not end/ },
   ],
   [
     'an overdue wake',

@@ -5,7 +5,7 @@ import { say } from '../../server/test/journeys.ts'
 import { makeWorkflow, runOf, trigger } from '../../server/test/runs.ts'
 import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
-import { addStep, saved } from './hands.ts'
+import { addStep, row, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
 
@@ -165,7 +165,9 @@ test('a run names the goal that ended it, and the run that started it', async ()
 
 test('guards are settings of the environment: caps and quiet hours', async () => {
   await follow(page, '/settings')
-  await page.getByText('Caps held nothing back in the last day.').waitFor()
+  const day = page.getByRole('region', { name: 'In the last day' })
+  await day.getByText('0 runs with a message held back by a cap').waitFor()
+  await day.getByText('0 runs held until a schedule opened').waitFor()
   await page.getByRole('combobox', { name: 'Outside a subscriber’s schedule' }).click()
   await page.getByRole('option', { name: 'Hold it until the schedule opens' }).click()
   await page.getByRole('button', { name: 'Add a cap' }).click()
@@ -189,6 +191,25 @@ test('guards are settings of the environment: caps and quiet hours', async () =>
   expect(await axeViolations(page)).toEqual([])
   await takeScreenshots(page, 'guards')
   expect(await overflowOnPhone(page)).toBe(0)
+  // Closed for the next hours, whatever time it is.
+  const hour = (hours: number) => {
+    const at = new Date(server.clock.now().getTime() + hours * 3_600_000).toISOString().slice(11, 13)
+    return `${String(Number(at) % 12 || 12).padStart(2, '0')}:00 ${Number(at) < 12 ? 'AM' : 'PM'}`
+  }
+  const shortly = { isEnabled: true, hours: [{ start: hour(3), end: hour(4) }] }
+  const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+  const schedule = { isEnabled: true, weeklySchedule: Object.fromEntries(days.map((name) => [name, shortly])) }
+  await makeWorkflow(api, 'later', [{ type: 'sms', controlValues: { body: 'Hello' } }])
+  await api.post('/v2/subscribers', { subscriberId: 'night-owl', phone: '+4915112345678', timezone: 'Etc/UTC' })
+  expect((await api.patch('/v2/subscribers/night-owl/preferences', { schedule })).status).toBe(200)
+  await trigger(api, 'later', 'night-owl')
+  await server.drain()
+  // The browser has the time of the service.
+  await page.clock.setSystemTime(server.clock.now())
+  await page.reload()
+  await day.getByRole('link', { name: '1 run' }).click()
+  await page.getByRole('button', { name: 'Held until a schedule opened' }).waitFor()
+  await row(page, 'later').waitFor()
 })
 
 test('an editor sees the guards, and cannot change them', async () => {

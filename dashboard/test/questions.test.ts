@@ -1,5 +1,5 @@
 // Questions: the form of a step that asks, the page of questions, and rotas.
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { say } from '../../server/test/journeys.ts'
 import { makeWorkflow, trigger } from '../../server/test/runs.ts'
@@ -8,6 +8,12 @@ import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard }
 import { addStep, row, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
+
+/** One of the options of a field. */
+async function choose(field: Locator, option: string): Promise<void> {
+  await field.click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
 
 let api: Api
 let page: Page
@@ -94,7 +100,17 @@ test('an empty page of questions shows the request; a question is answered or ca
   await takeScreenshots(page, 'question')
   await sheet.getByRole('button', { name: 'Reject' }).click()
   await sheet.getByText('Answered', { exact: true }).waitFor()
-  expect((await api.get('/v2/questions?state=answered')).body.data).toMatchObject([{ answer: 'no' }])
+  const { data: answered } = (await api.get('/v2/questions?state=answered')).body
+  expect(answered).toMatchObject([{ answer: 'no' }])
+  // The run shows who was asked, the answer and the question.
+  await follow(page, `/activity/${answered[0].notificationId}?steps=approve`)
+  const asked = page.getByRole('region', { name: 'Question of Approve' })
+  await asked.getByText(/^Reject: /).waitFor()
+  await asked.getByRole('region', { name: 'Who was asked' }).getByText('ada').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'run-question')
+  await asked.getByRole('link', { name: 'Open the question' }).click()
+  await page.getByRole('dialog', { name: 'Refund 40?' }).waitFor()
 
   await follow(page, '/questions?state=open')
   await row(page, 'Refund 70?').getByRole('link').click()
@@ -144,28 +160,62 @@ test('a rota is made; it says who is on duty now and in the next seven days', as
   const dialog = page.getByRole('dialog', { name: 'New rota' })
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Primary')
   await dialog.getByRole('textbox', { name: 'Time zone' }).fill('Europe/Berlin')
-  await dialog.getByRole('textbox', { name: 'Shifts' }).click()
-  await page.keyboard.press('ControlOrMeta+a')
-  await page.keyboard.insertText(
-    JSON.stringify([
-      {
-        start: '2026-01-05T09:00',
-        rrule: 'FREQ=DAILY',
-        duration: { amount: 1, unit: 'days' },
-        turns: [['ada'], ['bob']],
-      },
-    ]),
-  )
+  const turns = dialog.getByRole('group', { name: 'Turns, shift 1' })
+  await turns.getByText('Nobody has a turn yet.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Create rota' }).isDisabled()).toBe(true)
+  await turns.getByLabel('First turn').fill('2026-01-05T09:00')
+  await choose(turns.getByRole('combobox', { name: 'Unit in which turns come again' }), 'days')
+  await choose(turns.getByRole('combobox', { name: 'Unit of how long a turn lasts' }), 'days')
+  for (const [turn, who] of ['ada', 'bob'].entries()) {
+    await turns.getByRole('combobox', { name: `Who has turn ${turn + 1}` }).click()
+    await page.getByPlaceholder('Type to find…').fill(who)
+    await page.getByRole('option', { name: who }).first().click()
+    await page.keyboard.press('Escape')
+  }
+  // An exception stands above, and can be moved and removed.
+  await dialog.getByRole('button', { name: 'Add an exception' }).click()
+  const exception = dialog.getByRole('group', { name: 'Exception, shift 1' })
+  await exception.getByText('Nobody is on duty in it.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'rota-form')
+  await exception.getByRole('button', { name: 'Move shift 1 down' }).click()
+  await dialog.getByRole('group', { name: 'Turns, shift 1' }).waitFor()
+  await dialog.getByRole('button', { name: 'Remove shift 2' }).click()
   await dialog.getByRole('button', { name: 'Create rota' }).click()
   await row(page, 'Primary')
     .getByText(/ada|bob/)
     .waitFor()
+  expect((await api.get('/v2/rotas/primary')).body.shifts).toEqual([
+    {
+      ...{ start: '2026-01-05T09:00', rrule: 'FREQ=DAILY', duration: { amount: 1, unit: 'days' } },
+      turns: [['ada'], ['bob']],
+    },
+  ])
   await row(page, 'Primary').getByRole('link').click()
   const sheet = page.getByRole('dialog', { name: 'Primary' })
   const days = sheet.getByRole('region', { name: 'The next seven days' }).getByRole('listitem')
   await days.nth(6).waitFor()
+  await days
+    .nth(3)
+    .getByText(/09:00: (ada|bob)$/)
+    .first()
+    .waitFor()
   expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page)).toBe(0)
   await takeScreenshots(page, 'rota')
+  // What is stored is in the fields, a rule of another kind as it is.
+  const rule = { start: '2026-01-05T09:00', rrule: 'FREQ=WEEKLY;BYDAY=MO,WE', duration: { amount: 8, unit: 'hours' } }
+  await api.put('/v2/rotas/primary', {
+    ...{ name: 'Primary', timezone: 'Europe/Berlin', shifts: [{ ...rule, turns: [['ada']] }] },
+  })
+  await page.reload()
+  await sheet.getByRole('button', { name: 'Change' }).click()
+  const change = page.getByRole('dialog', { name: 'Change Primary' })
+  expect(await change.getByRole('textbox', { name: 'Rule' }).inputValue()).toBe(rule.rrule)
+  await change.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES')
+  await change.getByRole('button', { name: 'Save' }).click()
+  await change.getByText(/^Rrule: /).waitFor()
+  await change.getByRole('button', { name: 'Cancel' }).click()
   await sheet.getByRole('button', { name: 'Delete…' }).click()
   await page.getByRole('button', { name: 'Delete rota' }).click()
   await page.getByText('No rotas yet').waitFor()

@@ -13,6 +13,7 @@ const schema = {
   templates: manyOf(),
   channels: manyOf(),
   reasons: manyOf(),
+  held: flag(),
   severity: manyOf(['high', 'medium', 'low', 'none']),
   tags: manyOf(),
   transactionId: manyOf(),
@@ -46,6 +47,7 @@ export const noFilters = {
   templates: [],
   channels: [],
   reasons: [],
+  held: false,
   severity: [],
   tags: [],
   transactionId: [],
@@ -58,7 +60,8 @@ export const noFilters = {
   before: '',
 } satisfies Partial<Filters>
 
-const isFilled = (value: Filters[keyof Filters]) => (Array.isArray(value) ? value.length > 0 : value !== '')
+const isFilled = (value: Filters[keyof Filters]) =>
+  Array.isArray(value) ? value.length > 0 : value !== '' && value !== false
 
 /** Whether any filter except the time range, and except those in `but`, is set. */
 export const isFiltered = (filters: Filters, { but = [] as Array<keyof Filters> } = {}): boolean =>

@@ -1,6 +1,6 @@
 // The filter bar above the runs: every filter of the API, shown as a chip once it is set.
 import { useQuery } from '@tanstack/react-query'
-import { ListFilterPlus } from 'lucide-react'
+import { ListFilterPlus, X } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import { environments } from '../../api/environments.ts'
@@ -96,6 +96,11 @@ export function RunFilters({ filters, onFilters }: Props) {
           value={filters.reasons}
           onValue={(reasons) => onFilters({ reasons })}
         />
+        {filters.held && (
+          <Button size="sm" icon={<X />} hint="Remove this filter" onClick={() => onFilters({ held: false })}>
+            Held until a schedule opened
+          </Button>
+        )}
         <FilterChip
           label="Severity"
           options={severities}

@@ -17,6 +17,7 @@ import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { AwaitedEvents } from './awaited-events.tsx'
 import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
+import { StepQuestion } from './step-question.tsx'
 import { type Job, spanOf, whyOfStep } from './why.ts'
 
 /** Ids of the open steps, separated by commas. Empty: the steps that explain the outcome. */
@@ -28,13 +29,18 @@ const clock = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 })
 
-/** Open at first: a wait that something can end; the steps that explain the outcome; if all went well, the last step that sent something. */
+/** Copies of a question have the step of that. */
+const keyOf = (job: Job): string => (job.of === undefined ? job.step.stepId : job._id)
+
+/** Open at first: a wait or a question that something can end; the steps that explain the outcome; if all went well, the last step that sent something. */
 function openAtFirst({ jobs }: Run): string[] {
-  const waiting = jobs.filter(({ type, status }) => type === 'wait_for_event' && status === 'delayed')
-  if (waiting.length > 0) return waiting.map(({ step }) => step.stepId)
+  const waiting = jobs.filter(
+    ({ type, status }) => (type === 'wait_for_event' || type === 'ask') && status === 'delayed',
+  )
+  if (waiting.length > 0) return waiting.map(keyOf)
   const telling = jobs.filter(({ reason, status }) => reason !== undefined && status !== 'completed')
   const last = jobs.findLast(({ messages }) => messages.length > 0)
-  return (telling.length > 0 ? telling.slice(0, 2) : last ? [last] : []).map(({ step }) => step.stepId)
+  return (telling.length > 0 ? telling.slice(0, 2) : last ? [last] : []).map(keyOf)
 }
 
 export function Timeline({ run }: { run: Run }) {
@@ -69,8 +75,8 @@ export function Timeline({ run }: { run: Run }) {
             job={job}
             gap={gap}
             startedAt={isReached ? from : undefined}
-            isOpen={open.includes(job.step.stepId)}
-            onToggle={() => toggle(job.step.stepId)}
+            isOpen={open.includes(keyOf(job))}
+            onToggle={() => toggle(keyOf(job))}
           />
         )
       })}
@@ -118,6 +124,11 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
                 {name !== lookOf(job.type).label && (
                   <span className="text-xs text-muted max-sm:hidden">{lookOf(job.type).label}</span>
                 )}
+                {job.asked !== undefined && (
+                  <span className="truncate text-xs text-muted">
+                    to <bdi>{job.asked}</bdi>
+                  </span>
+                )}
               </span>
               <span className={cn('block truncate text-xs text-muted', isOpen && 'sr-only')}>{why.sentence}</span>
             </span>
@@ -160,6 +171,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
               <SendAgain job={job} name={name} />
             </div>
             <AwaitedEvents job={job} run={run} />
+            <StepQuestion job={job} />
             <DigestEvents job={job} />
             <RenderedMessages job={job} />
             <Attempts job={job} />

@@ -12,8 +12,12 @@ import type { Job } from './why.ts'
 type Message = Job['messages'][number]
 type Line = Job['executionDetails'][number]
 
-/** Several steps may be open, so each label names its step. */
-const nameOf = ({ step, type }: Job) => `${step.name ?? lookOf(type).label} (${step.stepId})`
+/** Several steps may be open, so each label names its step, and a copy of a question also to whom and when it went. */
+const nameOf = ({ step, type, asked, executionDetails: [first] }: Job) => {
+  const name = `${step.name ?? lookOf(type).label} (${step.stepId})`
+  const when = first === undefined ? '' : `, ${absoluteTime(first.createdAt)}`
+  return asked === undefined ? name : `${name}, ${lookOf(type).label} to ${asked}${when}`
+}
 
 export function RenderedMessages({ job }: { job: Job }) {
   const nameOfProvider = useProviderNames()

@@ -1,6 +1,5 @@
 // One question: its answer or the buttons that give one, who was asked when, and until when it is open.
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { Activity } from 'lucide-react'
 import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
@@ -9,25 +8,14 @@ import { type Question, questions } from '../../api/questions.ts'
 import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
 import { Loaded, SkeletonText } from '../../ui/base/states.tsx'
-import { Status } from '../../ui/base/status.tsx'
-import { absoluteTime, Countdown, Time } from '../../ui/base/time.tsx'
-import { reasonLabel } from '../../ui/domain/reasons.ts'
-import { lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
+import { absoluteTime, Countdown } from '../../ui/base/time.tsx'
+import { AskedPeople, QuestionState } from '../../ui/domain/question-parts.tsx'
+import { answerOf, wayOf } from '../../ui/domain/question-words.ts'
 import { FieldFrame } from '../../ui/form/form.tsx'
 import { Textarea } from '../../ui/form/input.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
-import { answerOf, stateTones, stateWords, whoAnswered } from './words.ts'
-
-export function QuestionState({ question }: { question: Question }) {
-  const { state } = question
-  return (
-    <Status tone={stateTones[state]} live={state === 'open'}>
-      {stateWords[state]}
-    </Status>
-  )
-}
 
 export function QuestionSheet({ questionId, onClose }: { questionId: string | undefined; onClose: () => void }) {
   const query = useQuery({ ...questions.one(questionId ?? ''), enabled: questionId !== undefined })
@@ -60,7 +48,7 @@ function Whole({ question }: { question: Question }) {
           ...(text === null ? [] : [['Text', <bdi key="text">{text}</bdi>] as const]),
           ...(answeredBy === null
             ? []
-            : [['Through', `${lookOf(answeredBy.channel).label}, ${absoluteTime(answeredBy.createdAt)}`] as const]),
+            : [['Through', `${wayOf(answeredBy.channel)}, ${absoluteTime(answeredBy.createdAt)}`] as const]),
           ['Asked', absoluteTime(createdAt)],
           [
             state === 'open' ? 'Open for' : 'Deadline',
@@ -72,7 +60,7 @@ function Whole({ question }: { question: Question }) {
         ]}
       />
       {state === 'open' && <AnswerForm key={id} question={question} />}
-      <Asked question={question} />
+      <AskedPeople question={question} />
       <ButtonLink icon={<Activity />} to={`/activity/${encodeURIComponent(notificationId)}` as '/'}>
         Open the run
       </ButtonLink>
@@ -130,50 +118,6 @@ function AnswerForm({ question }: { question: Question }) {
           Cancel the question…
         </Button>
       </div>
-    </section>
-  )
-}
-
-/** Each time somebody was asked, oldest first. */
-function Asked({ question: { asked, answeredBy } }: { question: Question }) {
-  if (asked.length === 0) return <p className="text-sm text-muted">Nobody has been asked yet.</p>
-  const who = whoAnswered(answeredBy)
-  return (
-    <section aria-label="Who was asked">
-      <h3 className="mb-2 text-sm font-semibold">Who was asked</h3>
-      <ol className="divide-y rounded-surface border">
-        {asked.map(({ subscriberId, level, askedAt, remindedAt, channels }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: somebody may be asked twice
-          <li key={index} className="space-y-1 px-3 py-2 text-sm">
-            <div className="flex items-center gap-2">
-              <Link
-                to={`/subscribers/${encodeURIComponent(subscriberId)}` as '/'}
-                className="min-w-0 truncate font-medium underline decoration-line-strong underline-offset-2"
-              >
-                <bdi>{subscriberId}</bdi>
-              </Link>
-              {answeredBy?.subscriberId === subscriberId && who !== '' && <Status tone="good">answered</Status>}
-              <span className="ml-auto shrink-0 text-xs text-muted">
-                level {level + 1} · <Time at={askedAt} />
-              </span>
-            </div>
-            <ul className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
-              {channels.map(({ channel, status, reason }) => (
-                <li key={channel} className="flex items-center gap-1.5">
-                  <StepIcon kind={channel} />
-                  {lookOf(channel).label}: {reason ? reasonLabel(reason).toLowerCase() : status}
-                </li>
-              ))}
-              {remindedAt.length > 0 && (
-                <li>
-                  reminded {remindedAt.length === 1 ? 'once' : `${remindedAt.length} times`}, last{' '}
-                  <Time at={remindedAt.at(-1)} />
-                </li>
-              )}
-            </ul>
-          </li>
-        ))}
-      </ol>
     </section>
   )
 }

@@ -7,12 +7,13 @@ import { Button } from '../../ui/base/button.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
+import { QuestionState } from '../../ui/domain/question-parts.tsx'
+import { answerOf, stateWords } from '../../ui/domain/question-words.ts'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
 import { type Column, Paging, Table } from '../../ui/list/table.tsx'
 import { manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
-import { QuestionSheet, QuestionState } from './question-sheet.tsx'
-import { answerOf, stateWords } from './words.ts'
+import { QuestionSheet } from './question-sheet.tsx'
 
 const schema = {
   state: manyOf(['open', 'answered', 'expired', 'canceled']),

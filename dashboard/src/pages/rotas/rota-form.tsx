@@ -1,12 +1,15 @@
-// Makes or changes a rota. Its shifts are written as the API has them.
+// Makes or changes a rota: its name, its time zone, and its shifts in the order in which they decide.
+import { CalendarPlus, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { type Rota, rotas } from '../../api/rotas.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { identifierOf } from '../../ui/base/identifier.ts'
-import { CodeEditor } from '../../ui/code/code-editor.tsx'
+import { timeNow } from '../../ui/base/time.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { ShiftFields } from './shift-fields.tsx'
+import { draftOf, missingIn, mondayOf, moved, newException, newTurns, shiftOf } from './shifts.ts'
 
 interface RotaDialogProps {
   open: boolean
@@ -27,24 +30,6 @@ export const RotaDialog = ({ open, onClose, rota }: RotaDialogProps) => (
   </Dialog>
 )
 
-const firstShifts = [
-  {
-    ...{ start: '2026-11-02T09:00', rrule: 'FREQ=WEEKLY', duration: { amount: 1, unit: 'weeks' } },
-    turns: [['ada'], ['bob']],
-  },
-]
-
-type Shifts = Rota['shifts']
-
-function readShifts(text: string): { shifts?: Shifts; problem?: string } {
-  try {
-    const read: unknown = JSON.parse(text)
-    return Array.isArray(read) ? { shifts: read as Shifts } : { problem: 'This must be a list of shifts: [ … ].' }
-  } catch (error) {
-    return { problem: `This is not valid JSON: ${(error as Error).message}` }
-  }
-}
-
 function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
   const [hasOwnId, setOwnId] = useState(false)
   const form = useForm({
@@ -52,10 +37,10 @@ function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
       name: rota?.name ?? '',
       rotaId: rota?.rotaId ?? '',
       timezone: rota?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-      shifts: JSON.stringify(rota?.shifts ?? firstShifts, undefined, 2),
+      shifts: rota ? rota.shifts.map(draftOf) : [newTurns(mondayOf(new Date(timeNow())))],
     },
     submit: ({ name, rotaId, timezone, shifts }) => {
-      const body = { name: name.trim(), timezone: timezone.trim(), shifts: readShifts(shifts).shifts ?? [] } as never
+      const body = { name: name.trim(), timezone: timezone.trim(), shifts: shifts.map(shiftOf) } as never
       return rota ? rotas.put(rota.rotaId, body) : rotas.create({ rotaId: rotaId.trim(), ...(body as object) } as never)
     },
     refresh: ['rotas'],
@@ -63,8 +48,11 @@ function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
     onDone: onClose,
   })
   const { name, rotaId, timezone, shifts } = form.values
-  const { problem } = readShifts(shifts)
-  const isReady = name.trim() !== '' && rotaId.trim() !== '' && timezone.trim() !== '' && problem === undefined
+  const isReady =
+    [name, rotaId, timezone].every((text) => text.trim() !== '') &&
+    shifts.length > 0 &&
+    shifts.every((shift) => missingIn(shift) === undefined)
+  const today = new Date(timeNow()).toISOString().slice(0, 10)
   return (
     <Form form={form}>
       <Field form={form} name="name" label="Name">
@@ -97,19 +85,37 @@ function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
           {(control) => <Input {...control} spellCheck={false} placeholder="Europe/Berlin" />}
         </Field>
       </div>
-      <Field
-        form={form}
-        name="shifts"
-        label="Shifts"
-        hint="Once: start, end and who. Again and again: start, rrule, duration and turns."
-      >
-        {({ name: _, ...control }) => <CodeEditor {...control} aria-label="Shifts" language="json" />}
-      </Field>
-      {problem && (
-        <p role="alert" className="text-xs text-bad">
-          {problem}
-        </p>
-      )}
+      <fieldset className="space-y-3">
+        <legend className="mb-1.5 text-sm font-medium">Shifts</legend>
+        {shifts.map((shift, place) => (
+          <ShiftFields
+            key={shift.key}
+            shift={shift}
+            place={place}
+            count={shifts.length}
+            errors={errorsOf(form.errors, place)}
+            onShift={(next) => form.set({ shifts: shifts.map((each, at) => (at === place ? next : each)) })}
+            onMove={(to) => form.set({ shifts: moved(shifts, place, to) })}
+            onRemove={() => form.set({ shifts: shifts.filter((_, at) => at !== place) })}
+          />
+        ))}
+        <div className="flex flex-wrap gap-2">
+          <Button
+            size="sm"
+            icon={<CalendarPlus />}
+            onClick={() => form.set({ shifts: [newException(today), ...shifts] })}
+          >
+            Add an exception
+          </Button>
+          <Button
+            size="sm"
+            icon={<Plus />}
+            onClick={() => form.set({ shifts: [...shifts, newTurns(mondayOf(new Date(timeNow())))] })}
+          >
+            Add turns
+          </Button>
+        </div>
+      </fieldset>
       <FormError form={form} />
       <DialogFooter>
         <Button onClick={onClose}>Cancel</Button>
@@ -119,4 +125,16 @@ function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
       </DialogFooter>
     </Form>
   )
+}
+
+/** The server names a shift by its place, in the path or in the sentence. */
+function errorsOf(errors: Record<string, string[]>, place: number): string[] {
+  const own = `shifts.${place}`
+  const found = Object.entries(errors).flatMap(([field, messages]) =>
+    field === own || field.startsWith(`${own}.`) ? messages : messages.filter((each) => each.startsWith(`${own}.`)),
+  )
+  return [...new Set(found)].map((message) => {
+    const words = message.replace(`${own}.`, '').replace(/\.$/, '')
+    return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+  })
 }

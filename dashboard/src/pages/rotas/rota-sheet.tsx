@@ -14,6 +14,7 @@ import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { RotaDialog } from './rota-form.tsx'
+import { type Day, daysOf } from './week.ts'
 
 export function RotaSheet({ rotaId, onClose }: { rotaId: string | undefined; onClose: () => void }) {
   const query = useQuery({ ...rotas.one(rotaId ?? ''), enabled: rotaId !== undefined })
@@ -66,19 +67,7 @@ function Whole({ rota, onRemoved }: { rota: Rota; onRemoved: () => void }) {
       <section aria-label="The next seven days">
         <h3 className="mb-2 text-sm font-semibold">The next seven days</h3>
         <Loaded query={span} skeleton={<SkeletonText lines={4} />}>
-          {(duties) => (
-            <ol className="divide-y rounded-surface border">
-              {duties.map((duty) => (
-                <li key={duty.from} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
-                  <span className="w-72 text-muted tabular-nums">
-                    {momentIn(timezone, duty.from)} – {momentIn(timezone, duty.to)}
-                  </span>
-                  <Who duty={duty} />
-                  {isClockChanged(timezone, duty) && <Badge tone="warn">The clocks change</Badge>}
-                </li>
-              ))}
-            </ol>
-          )}
+          {(duties) => <Week days={daysOf(timezone, from, week, duties)} duties={duties} timezone={timezone} />}
         </Loaded>
       </section>
       {canEdit && (
@@ -103,18 +92,64 @@ const Who = ({ duty: { subscriberIds } }: { duty: Duty }) =>
     <bdi className="font-medium">{subscriberIds.join(', ')}</bdi>
   )
 
+interface WeekProps {
+  days: Day[]
+  duties: readonly Duty[]
+  timezone: string
+}
+
+const hues = ['var(--info)', 'var(--good)', 'var(--accent)', 'var(--bad)', 'var(--warn)', 'var(--muted)']
+
+/** A row for each day, from midnight to midnight; everybody has one hue. */
+function Week({ days, duties, timezone }: WeekProps) {
+  const people = [...new Set(duties.map(({ subscriberIds }) => subscriberIds.join(', ')).filter((who) => who !== ''))]
+  const hueOf = (who: string) => hues[people.indexOf(who) % hues.length]
+  return (
+    <ol className="divide-y rounded-surface border">
+      {days.map(({ label, parts, clockChange }) => (
+        <li key={label} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
+          <span className="w-20 shrink-0 text-xs text-muted tabular-nums">{label}</span>
+          <span className="relative h-7 min-w-40 flex-1 overflow-hidden rounded-control bg-sunken">
+            {parts
+              .filter(({ duty }) => duty.subscriberIds.length > 0)
+              .map(({ duty, from, to }) => {
+                const who = duty.subscriberIds.join(', ')
+                const words = `${momentIn(timezone, duty.from)} – ${momentIn(timezone, duty.to)}: ${who}`
+                return (
+                  <span
+                    key={duty.from}
+                    title={words}
+                    className="absolute inset-y-0 flex items-center overflow-hidden border-l-3 px-1.5 text-xs"
+                    style={{
+                      ...{ insetInlineStart: `${from * 100}%`, width: `${(to - from) * 100}%` },
+                      ...{ borderColor: hueOf(who), background: `color-mix(in srgb, ${hueOf(who)} 14%, transparent)` },
+                    }}
+                  >
+                    <bdi aria-hidden className="truncate font-medium">
+                      {who}
+                    </bdi>
+                    <span className="sr-only">{words}</span>
+                  </span>
+                )
+              })}
+            {parts.every(({ duty }) => duty.subscriberIds.length === 0) && (
+              <span className="flex h-full items-center px-2 text-xs text-muted">Nobody</span>
+            )}
+          </span>
+          {clockChange !== 0 && (
+            <Badge tone="warn">
+              {`The clocks change: ${Math.abs(clockChange) * 60} minutes ${clockChange > 0 ? 'longer' : 'shorter'}`}
+            </Badge>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
 /** "Mon 2 Nov, 09:00". */
 const momentIn = (timeZone: string, at: string): string =>
   new Intl.DateTimeFormat('en-GB', {
     ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
     ...{ hourCycle: 'h23', timeZone },
   }).format(new Date(at))
-
-const offsetAt = (timeZone: string, at: string): string =>
-  new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
-    .formatToParts(new Date(at))
-    .find(({ type }) => type === 'timeZoneName')?.value ?? ''
-
-/** Whether local time jumps within a shift, which makes it longer or shorter than it looks. */
-const isClockChanged = (timeZone: string, { from, to }: Pick<Duty, 'from' | 'to'>): boolean =>
-  offsetAt(timeZone, from) !== offsetAt(timeZone, to)

@@ -111,31 +111,42 @@ const dayMs = 86_400_000
 /** The server counts no further. */
 const mostCounted = 100
 
-/** How many were held back or held in the last day, with a link to them. */
+/** How many runs the guards concerned in the last day, with links to them. */
 function Held() {
   const since = useMemo(() => new Date(timeNow() - dayMs).toISOString(), [])
-  const capped = useQuery(runs.count(since, { reasons: ['capped'] }))
-  const count = capped.data?.count
-  if (count === undefined) return null
-  const words = count >= mostCounted ? `${mostCounted} runs or more` : count === 1 ? '1 run' : `${count} runs`
+  const counts = {
+    held: useQuery(runs.count(since, { held: true })).data?.count,
+    skipped: useQuery(runs.count(since, { reasons: ['outside_schedule'] })).data?.count,
+    capped: useQuery(runs.count(since, { reasons: ['capped'] })).data?.count,
+  }
+  if (Object.values(counts).includes(undefined)) return null
   return (
-    <p className="text-sm text-muted">
-      {count === 0 ? (
-        'Caps held nothing back in the last day.'
-      ) : (
-        <>
-          Caps held back messages of{' '}
-          <Link
-            to={'/activity' as '/'}
-            search={{ reasons: 'capped', after: '24h' }}
-            className="text-ink underline underline-offset-2"
-          >
-            {words}
-          </Link>{' '}
-          in the last day.
-        </>
-      )}
-    </p>
+    <section aria-label="In the last day">
+      <h3 className="mb-1.5 text-sm font-medium">In the last day</h3>
+      <ul className="space-y-0.5 text-sm text-muted">
+        <li>
+          <RunCount count={counts.held} search={{ held: 'true', after: '24h' }} /> held until a schedule opened
+        </li>
+        <li>
+          <RunCount count={counts.skipped} search={{ reasons: 'outside_schedule', after: '24h' }} /> with a message
+          skipped outside a schedule
+        </li>
+        <li>
+          <RunCount count={counts.capped} search={{ reasons: 'capped', after: '24h' }} /> with a message held back by a
+          cap
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+function RunCount({ count = 0, search }: { count: number | undefined; search: Record<string, string> }) {
+  const words = count >= mostCounted ? `${mostCounted} runs or more` : count === 1 ? '1 run' : `${count} runs`
+  if (count === 0) return words
+  return (
+    <Link to={'/activity' as '/'} search={search as never} className="text-ink underline underline-offset-2">
+      {words}
+    </Link>
   )
 }
 

@@ -1,6 +1,7 @@
 // The states of a question in words.
 import type { Question } from '../../api/questions.ts'
-import type { Tone } from '../../ui/base/status.tsx'
+import type { Tone } from '../base/status.tsx'
+import { lookOf } from './step-kind.tsx'
 
 export const stateWords: Record<Question['state'], string> = {
   open: 'Open',
@@ -15,6 +16,10 @@ export const stateTones: Record<Question['state'], Tone> = {
   expired: 'warn',
   canceled: 'neutral',
 }
+
+/** How an answer was given, where that is no channel of a copy. */
+const otherWays: Record<string, string> = { api: 'the API', page: 'its page' }
+export const wayOf = (channel: string): string => otherWays[channel] ?? lookOf(channel).label
 
 /** "Approve: Ada Lovelace", or nothing yet. */
 export function answerOf({ answer, answers, answeredBy }: Question): string {
