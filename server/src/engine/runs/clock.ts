@@ -4,7 +4,14 @@ import type pg from 'pg'
 import { actsLock } from '../../db/core/held-clock.ts'
 import { autoCommit, inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import { EnvironmentGone } from '../core/held-clocks.ts'
-import { countHeldWaits, findHeldWait, findHeldWork, lockClock, queueHeldWork, setClock } from '../core/statements.ts'
+import {
+  countHeldWaits,
+  findHeldWait,
+  findHeldWork,
+  lockClock,
+  queueHeldWork,
+  setClock,
+} from '../core/held-statements.ts'
 import { endedSteps, type HeldWork, SessionLocks, type Watching, workLock } from './held-work.ts'
 import type { WatchedRun } from './load.ts'
 

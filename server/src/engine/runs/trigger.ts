@@ -16,22 +16,22 @@ import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { heldTime } from '../core/held-clocks.ts'
+import { addHeldWork } from '../core/held-statements.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   acceptTriggers,
   acceptTriggersWithFiles,
   acceptWithRuns,
-  addHeldWork,
   findRecipients,
   keepBridged,
-  notePassedOver,
   separator,
 } from '../core/statements.ts'
+import { notePassedOver } from '../core/walk-statements.ts'
 import { type Attachment, splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
-import { isCriticalWorkflow, isExempt } from './run.ts'
+import { isCriticalWorkflow } from './run-state.ts'
 import {
   advanceEvents,
   type EngineParts,
@@ -40,6 +40,7 @@ import {
   noteTriggered,
   startEvents,
 } from './start-runs.ts'
+import { isExempt } from './step-guards.ts'
 import { columnsOfNew, isWhole, passedOverColumns, tellHeldWork } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
@@ -127,7 +128,7 @@ export class Triggers {
         if (typeof judged === 'string') return { status: judged, transactionId }
         throw judged
       }
-      this.#surroundings.memory.forget(request.environmentId)
+      await this.#surroundings.memory.forgetStale(environment)
     }
     throw new Error(`The environment changed ${mostTries} times while accepting a trigger.`)
   }

@@ -12,19 +12,17 @@ import { askedIdentifier, branded } from '../../steps/delivery/integration-choic
 import { circuitState } from '../core/circuit-records.ts'
 import { nextOpening } from '../core/schedule.ts'
 import { failureOf } from '../runs/call.ts'
+import { earlierOf } from '../runs/run.ts'
+import { type JobState, kindOf, type RunState } from '../runs/run-state.ts'
 import {
-  earlierOf,
   holdsSteps,
-  type JobState,
-  kindOf,
   outsideSchedule,
   placeNeededBy,
   preferenceOf,
-  type RunState,
   scheduleOf,
   snoozedUntil,
-  stepRunOf,
-} from '../runs/run.ts'
+} from '../runs/step-guards.ts'
+import { stepRunOf } from '../runs/step-view.ts'
 import type { Play } from './play.ts'
 import type { GivenAnswer, Members } from './scenario.ts'
 import { Faults, standIns } from './stand-ins.ts'

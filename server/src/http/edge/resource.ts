@@ -60,6 +60,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'trigger'
     | 'post'
     | 'answer'
+    | 'answerWithin'
     | 'cancelQuestion'
     | 'cancel'
     | 'cancelByKey'
@@ -67,6 +68,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'redrive'
     | 'report'
     | 'takeTexts'
+    | 'track'
     | 'erase'
     | 'clocks'
   >
@@ -81,6 +83,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'role'
     | 'publicUrl'
     | 'inboundMail'
+    | 'dnsServers'
     | 'hideCredentials'
     | 'wrapData'
     | 'rateLimit'
