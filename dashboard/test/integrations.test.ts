@@ -339,7 +339,7 @@ describe('the domain', () => {
     dns.knows({ '_dmarc.acme.example': { TXT: ['v=DMARC1; p=reject'] } })
     await page.getByRole('button', { name: 'Check again' }).click()
     await report.getByText('Mail that is not yours is to be rejected').waitFor()
-    await page.getByLabel('Domain', { exact: true }).fill('no domain')
+    await page.getByRole('textbox', { name: 'Domain' }).fill('no domain')
     await page.getByRole('button', { name: 'Check again' }).click()
     await page.getByText('domain must be the name of a domain').waitFor()
     expect(await axeViolations(page)).toEqual([])
