@@ -41,7 +41,9 @@ const named: Record<string, string> = {
   lists: 'Lists of a million rows',
   overload: 'Overload',
   simulating: 'Simulations',
+  files: 'Definitions in files',
   journeys: 'Journeys',
+  importing: 'Imports',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

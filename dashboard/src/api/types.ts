@@ -5834,6 +5834,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -5895,7 +5897,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -6036,6 +6038,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -6104,7 +6108,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -12772,6 +12776,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12787,6 +12793,13 @@ export interface Operations {
         path?: string | null | undefined
         definition: Record<string, unknown>
       }>
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
     }
     answer: {
       changes: Array<{
@@ -12814,7 +12827,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12826,6 +12839,32 @@ export interface Operations {
         path: string
         issueType: string
         message: string
+      }>
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+      /** Runs that wait in a workflow that would change. They go on as they began */
+      waiting: Array<{
+        workflowId: string
+        stepId: string
+        runs: number
+        /** What becomes of the step */
+        change: 'none' | 'changed' | 'removed'
       }>
       summary: {
         created: number
@@ -12844,6 +12883,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12918,6 +12959,36 @@ export interface Operations {
       released: number
     }
   }
+  /** List the last 50 pushes of files, newest first */
+  'GET /v2/definitions/pushes': {
+    answer: {
+      data: Array<{
+        id: string
+        pushedAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        repository: string | null
+        commit: string | null
+        url: string | null
+        message: string | null
+        summary: {
+          created: number
+          updated: number
+          deleted: number
+          unchanged: number
+        }
+        /** Why it was refused, up to 20; empty if it was carried out */
+        conflicts: Array<{
+          kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
+          id: string
+          why: string
+        }>
+      }>
+    }
+  }
   /** List the versions of a workflow, newest first; saves in one sitting are one entry */
   'GET /v2/workflows/{workflowId}/versions': {
     path: {
@@ -12942,7 +13013,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -12977,6 +13048,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a workflow, with the messages they make */
+  'POST /v2/workflows/{workflowId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a workflow */
   'GET /v2/workflows/{workflowId}/versions/{version}': {
     path: {
@@ -12994,7 +13114,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13002,6 +13122,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a workflow; null takes the name away */
@@ -13019,7 +13143,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a workflow the current one again, as a new version */
+  /** Make a version of a workflow the current one again, as a new version; also of a deleted one */
   'POST /v2/workflows/{workflowId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -13237,7 +13361,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13272,6 +13396,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a layout, with the messages they make */
+  'POST /v2/layouts/{layoutId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a layout */
   'GET /v2/layouts/{layoutId}/versions/{version}': {
     path: {
@@ -13289,7 +13462,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13297,6 +13470,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a layout; null takes the name away */
@@ -13314,7 +13491,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a layout the current one again, as a new version */
+  /** Make a version of a layout the current one again, as a new version; also of a deleted one */
   'POST /v2/layouts/{layoutId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -13365,6 +13542,177 @@ export interface Operations {
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
+    }
+  }
+  /** List the last 20 imports, newest first */
+  'GET /v2/import': {
+    answer: {
+      imports: Array<{
+        importId: string
+        source: string
+        /** Stopped: no request for a minute, and something is left */
+        status: 'running' | 'stopped' | 'done'
+        startedAt: string
+        updatedAt: string
+        kinds: Array<{
+          kind: string
+          found: number
+          done: number
+          imported: number
+          unchanged: number
+          failed: number
+        }>
+      }>
+    }
+  }
+  /** Import up to 500 subscribers */
+  'POST /v2/import/subscribers': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 preferences of subscribers */
+  'POST /v2/import/preferences': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 device tokens or chat addresses of subscribers */
+  'POST /v2/import/credentials': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 subscriptions to topics */
+  'POST /v2/import/topic-subscriptions': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 in-app messages */
+  'POST /v2/import/messages': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
     }
   }
   /** Retrieve the settings of the organization */
