@@ -13,7 +13,12 @@ import { Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { oneOf, useUrlState } from '../../ui/list/url-state.ts'
 import { commandOf, type SourceName, sources } from './commands.ts'
 
-const schema = { from: oneOf(sources.map(({ value }) => value)) }
+const schema = {
+  from: oneOf(
+    sources.map(({ value }) => value),
+    'novu',
+  ),
+}
 
 export function Page() {
   return (
@@ -39,7 +44,7 @@ function Commands() {
   const environment = useEnvironment()
   const canSee = useCan('owner')
   const keys = useQuery({ ...environments.apiKeys(), enabled: canSee })
-  const [{ from = 'novu' }, setUrl] = useUrlState(schema)
+  const [{ from }, setUrl] = useUrlState(schema)
   const apiKey = keys.data?.[0]?.key
   return (
     <div className="grid gap-3">
