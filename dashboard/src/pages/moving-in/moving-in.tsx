@@ -110,7 +110,7 @@ function ImportCard({ of: { source, status, startedAt, updatedAt, kinds } }: { o
         {status === 'stopped' && '. The same command goes on where it was.'}
       </p>
       <ul className="mt-3 grid gap-3">
-        {kinds.map(({ kind, found, done, imported, unchanged, failed }) => (
+        {kinds.toSorted(inOrder).map(({ kind, found, done, imported, unchanged, failed }) => (
           <li key={kind} className="grid gap-1">
             <ProgressBar done={done} total={found} label={words[kind] ?? kind} />
             <p className="text-xs text-muted tabular-nums">
@@ -124,6 +124,12 @@ function ImportCard({ of: { source, status, startedAt, updatedAt, kinds } }: { o
       </ul>
     </li>
   )
+}
+
+/** As they are sent. */
+const inOrder = (a: { kind: string }, b: { kind: string }) => {
+  const order = Object.keys(words)
+  return order.indexOf(a.kind) - order.indexOf(b.kind)
 }
 
 const words: Record<string, string> = {
