@@ -24,6 +24,7 @@ import { benchFanOut } from './suites/fan-out.ts'
 import { benchFiles } from './suites/files.ts'
 import { benchGrowth } from './suites/growth.ts'
 import { benchIdle } from './suites/idle.ts'
+import { benchImporting } from './suites/importing.ts'
 import { benchInbox } from './suites/inbox.ts'
 import { benchJourneys } from './suites/journeys.ts'
 import { benchLatency } from './suites/latency.ts'
@@ -57,6 +58,7 @@ const suites: Record<string, Suite> = {
   simulating: benchSimulating,
   files: benchFiles,
   journeys: benchJourneys,
+  importing: benchImporting,
   idle: benchIdle,
   soak: benchSoak,
 }

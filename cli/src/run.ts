@@ -6,7 +6,7 @@ import { makeProgram } from './program.ts'
 /** Sets the exit code of the process. */
 export async function run(version: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   const program = makeProgram(version, env).exitOverride()
-  for (const command of program.commands) command.exitOverride()
+  for (const command of program.commands.flatMap((each) => [each, ...each.commands])) command.exitOverride()
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {

@@ -43,6 +43,7 @@ const named: Record<string, string> = {
   simulating: 'Simulations',
   files: 'Definitions in files',
   journeys: 'Journeys',
+  importing: 'Imports',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

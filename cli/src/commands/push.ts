@@ -106,7 +106,10 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
 }
 
 /** Puts the values of environment variables in the place of `{$secret: NAME}`. Those that are not set stay references. */
-function withSecrets({ kind, definition }: LocalResource, env: NodeJS.ProcessEnv): Record<string, unknown> {
+export function withSecrets(
+  { kind, definition }: Pick<LocalResource, 'kind' | 'definition'>,
+  env: NodeJS.ProcessEnv,
+): Record<string, unknown> {
   if (kind !== 'integration' && kind !== 'variable') return definition
   const fill = (value: unknown): unknown => {
     if (!isObject(value)) return value

@@ -689,6 +689,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -923,6 +930,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -1421,6 +1435,13 @@ export interface Operations {
         messageClass?: 'transactional' | 'commercial' | null | undefined
         /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
         consentCategory?: string | null | undefined
+        /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+        tracking?: {
+          /** Whether an e-mail tells that it was opened, by an image */
+          opens?: boolean | null | undefined
+          /** Whether links in an e-mail lead past this service, which counts */
+          clicks?: boolean | null | undefined
+        } | null | undefined
         /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
         journey?: {
           /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -7172,7 +7193,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7265,7 +7286,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7335,7 +7356,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7519,6 +7540,42 @@ export interface Operations {
         failures: number
         error?: string | undefined
         retryAt?: string | undefined
+      }>
+    }
+  }
+  /** Check the domain of an e-mail integration's sender */
+  'GET /v1/integrations/{integrationId}/deliverability': {
+    path: {
+      /** Its `_id` */
+      integrationId: string
+    }
+    query?: {
+      /** Default: that of the From address */
+      domain?: string | undefined
+      /** Of the DKIM key. Default: the one Belfry signs with */
+      selector?: string | undefined
+      /** Ask again now */
+      fresh?: boolean | undefined
+    }
+    answer: {
+      integrationId: string
+      domain: string
+      checkedAt: string
+      /** The worst of all checks that were not skipped, apart from `bimi` */
+      status: 'skip' | 'pass' | 'warn' | 'fail'
+      checks: Array<{
+        id: 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr' | 'tls' | 'bimi' | 'one_click'
+        status: 'skip' | 'pass' | 'warn' | 'fail'
+        summary: string
+        /** As the DNS has them */
+        records: Array<string>
+        details: Record<string, unknown>
+        /** A record that would make it better */
+        publish?: {
+          type: 'TXT' | 'MX'
+          name: string
+          value: string
+        } | undefined
       }>
     }
   }
@@ -10399,6 +10456,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -10505,6 +10569,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -10705,6 +10773,12 @@ export interface Operations {
         } | undefined
         lastTriggeredAt?: string | undefined
         isTranslationEnabled: boolean
+        messageClass: 'transactional' | 'commercial'
+        consentCategory: string | null
+        tracking: {
+          opens: boolean
+          clicks: boolean
+        }
         stepTypeOverviews: Array<string>
         steps: Array<{
           slug: string
@@ -10752,6 +10826,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11046,6 +11124,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11080,6 +11165,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11245,7 +11334,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey` */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory`, `tracking` and `journey` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -11263,6 +11352,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11297,6 +11393,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11498,6 +11598,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11796,6 +11900,10 @@ export interface Operations {
           severity: 'high' | 'medium' | 'low' | 'none'
           messageClass: 'transactional' | 'commercial'
           consentCategory: string | null
+          tracking: {
+            opens: boolean
+            clicks: boolean
+          }
           journey?: {
             cancellationKey?: string | undefined
             quietHours?: 'skip' | 'hold' | undefined
@@ -11988,6 +12096,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13048,6 +13160,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13567,6 +13683,12 @@ export interface Operations {
       } | undefined
       lastTriggeredAt?: string | undefined
       isTranslationEnabled: boolean
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       stepTypeOverviews: Array<string>
       steps: Array<{
         slug: string
@@ -14689,6 +14811,24 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Count a click, and go where the link leads */
+  'GET /l/c/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      /** Where the link leads */
+      u?: unknown | undefined
+    }
+    answer: undefined
+  }
+  /** Count that a message was opened */
+  'GET /l/o/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Show the page of preferences */

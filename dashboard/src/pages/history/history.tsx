@@ -127,6 +127,7 @@ const words: Record<string, string> = {
 function sourceOf({ source }: Version): string {
   const kind = String(source?.kind ?? '')
   if (kind === 'files') return typeof source?.commit === 'string' ? `commit ${source.commit.slice(0, 7)}` : 'from files'
+  if (kind === 'import') return `imported from ${String(source?.from)}`
   if (kind === 'restore') return `restored from version ${String(source?.version)}`
   if (kind === 'publish') {
     const version = typeof source?.version === 'number' ? ` version ${source.version}` : ''

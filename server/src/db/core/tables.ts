@@ -185,6 +185,12 @@ export interface Goal {
   condition?: Record<string, unknown>
 }
 
+/** What is counted of the e-mails of a workflow. */
+export interface Tracking {
+  opens: boolean
+  clicks: boolean
+}
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
@@ -194,6 +200,8 @@ export interface WorkflowTable extends Row {
   critical: Defaulted<boolean>
   message_class: Defaulted<string>
   consent_category: Defaulted<string | null>
+  /** Null: nothing. */
+  tracking: NullableJson<Tracking>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
   data: NullableJson<Record<string, unknown>>
@@ -301,6 +309,21 @@ export interface DefinitionFileTable {
   commit: string | null
   url: string | null
   pushed_at: Date
+}
+
+/** What an importer asked for, by kind. */
+export interface ImportTable {
+  environment_id: string
+  id: string
+  kind: string
+  source: string
+  found: Generated<string>
+  done: Generated<string>
+  imported: Generated<string>
+  unchanged: Generated<string>
+  failed: Generated<string>
+  started_at: Date
+  updated_at: Date
 }
 
 export interface TranslationTable {
@@ -694,6 +717,8 @@ export interface JobTable extends Row {
   due_at: Date | null
   /** Of a copy of a question. */
   asked: Generated<CopyOf | null>
+  /** When it was first held until the subscriber's schedule opens. */
+  held_at: Generated<Date | null>
 }
 
 /** Which question a copy is of (the position of its step), and whom it asks. */
@@ -719,7 +744,7 @@ export interface StoredDetail {
   messageId?: string
   isRetry?: boolean
   raw?: string
-  /** A provider's delivery event, with time and id if the provider gives them. */
+  /** A provider's delivery event, with time and id if the provider gives them; or an open or a click that we counted. */
   webhook?: { status: string; at?: string; id?: string }
 }
 
@@ -771,7 +796,7 @@ export interface TimerTable {
   subject_id: string
   position: number
   /** All but the first two only where the clock is held: elsewhere they are in the queue. */
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
+  kind: 'step' | 'unsnooze' | 'clicks' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   due_at: Date
   /** Where the clock is held: its place in the order in which waits began. */
   held: Optional<string>
@@ -1156,6 +1181,17 @@ export interface PushSubscriptionTable {
   used_at: Date
 }
 
+/** A link that was followed in the last seconds. */
+export interface TrackedClickTable {
+  environment_id: string
+  message_id: string
+  /** Of the address that it leads to. */
+  link_hash: Buffer
+  url: string
+  first_at: Date
+  last_at: Date
+}
+
 export interface SoftBounceTable {
   environment_id: string
   address_hash: Buffer
@@ -1258,6 +1294,7 @@ export interface Tables {
   layout_versions: LayoutVersionTable
   deleted_definitions: DeletedDefinitionTable
   definition_files: DefinitionFileTable
+  imports: ImportTable
   definition_pushes: DefinitionPushTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable
@@ -1277,6 +1314,7 @@ export interface Tables {
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
+  tracked_clicks: TrackedClickTable
   push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable
   text_answers: TextAnswerTable

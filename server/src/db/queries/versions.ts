@@ -16,6 +16,7 @@ export type VersionSource =
   | { kind: 'files'; repository: string | null; commit: string | null; url: string | null; dirty: boolean }
   | { kind: 'publish'; environment: string; version?: number }
   | { kind: 'restore'; version: number }
+  | { kind: 'import'; from: string }
 
 /** Who makes a version, where it comes from, and its name. */
 export interface Authorship {

@@ -30,6 +30,8 @@ const webhookDays = 30
 const inboundMailDays = 30
 /** Providers tell of a text again for some days. */
 const inboundTextDays = 30
+/** Of links that were followed. */
+const clickDays = 1
 /** Sandbox messages are looked at soon, or never. */
 const sandboxDays = 7
 /** For a deleted integration nothing else would close the circuit. */
@@ -40,6 +42,8 @@ const invitationDays = 30
 const auditDays = 730
 /** After it expires, a suppression stays visible for a while. */
 const suppressionDays = 30
+/** How long imports are listed. */
+const importDays = 30
 const dayMs = 86_400_000
 
 /** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
@@ -109,7 +113,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
-      await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
+      const isOver = sql`expires_at <= ${before(suppressionDays)} AND ${isUnheld('suppressions')}`
+      await deleteInBatches(db, 'suppressions', isOver, abortSignal)
       const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
         (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
         ${usualConsent.softBounces.days}))`
@@ -118,7 +123,11 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       const isForgottenDefinition = sql`deleted_at <= ${keptSince(now)} AND ${isUnheld('deleted_definitions')}`
       await deleteInBatches(db, 'deleted_definitions', isForgottenDefinition, abortSignal)
+      // They are judged within a minute; these are of messages that were deleted meanwhile.
+      const isForgottenClick = sql`last_at <= ${before(clickDays)} AND ${isUnheld('tracked_clicks')}`
+      await deleteInBatches(db, 'tracked_clicks', isForgottenClick, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'imports', sql`updated_at <= ${before(importDays)}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)

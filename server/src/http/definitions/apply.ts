@@ -21,6 +21,8 @@ export interface Source {
   commit?: string | null
   url?: string | null
   dirty?: boolean | null
+  /** The service that an importer read the definitions from. */
+  importedFrom?: string | null
 }
 
 export async function applyPush(
@@ -42,9 +44,10 @@ export async function applyPush(
   // No workflow uses them: the plan refuses that.
   await deleteLayouts(tx, environmentId, writes.deletedLayouts, now)
   await keepWrittenTexts(tx, writing, writes)
+  const owned = source.importedFrom ? [] : writes.owned
   await writeDefinitionFiles(
     tx,
-    writes.owned.map(({ kind, id, path = null, revision }) => ({
+    owned.map(({ kind, id, path = null, revision }) => ({
       ...{ environment_id: environmentId, kind, id, revision, path },
       ...{ repository: source.repository ?? null, commit: source.commit ?? null, url: source.url ?? null },
       pushed_at: now,

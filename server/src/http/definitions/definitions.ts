@@ -77,7 +77,13 @@ const PushBody = {
   source: Type.Optional(
     Nullable(
       Body(
-        { repository: text(500), commit: text(200), url: text(2_048), dirty: Type.Optional(Nullable(Type.Boolean())) },
+        {
+          ...{ repository: text(500), commit: text(200), url: text(2_048) },
+          dirty: Type.Optional(Nullable(Type.Boolean())),
+          importedFrom: text(50, {
+            description: 'The service that an importer read them from. They are then owned by no files',
+          }),
+        },
         { description: 'Where the files come from' },
       ),
     ),
@@ -495,10 +501,10 @@ async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]):
   }))
 }
 
-const sourceIn = ({ repository = null, commit = null, url = null, dirty }: Source): VersionSource => ({
-  ...{ kind: 'files', repository, commit, url },
-  dirty: dirty ?? false,
-})
+const sourceIn = ({ repository = null, commit = null, url = null, dirty, importedFrom }: Source): VersionSource =>
+  importedFrom
+    ? { kind: 'import', from: importedFrom }
+    : { kind: 'files', repository, commit, url, dirty: dirty ?? false }
 
 function readKinds(given: string | undefined): Set<string> {
   if (given === undefined) return new Set(usualKinds)

@@ -49,7 +49,7 @@ export const VersionOrigin = Type.Unsafe<VersionSource | null>({
   type: ['object', 'null'],
   additionalProperties: true,
   description:
-    '`kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases',
+    '`kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases',
 })
 const Version = Type.Object({
   version: Type.Integer(),

@@ -18,7 +18,7 @@ import {
   variableDefinition,
 } from '../../engine/definitions/settings.ts'
 import type { Definition } from '../../engine/definitions/workflow-definition.ts'
-import { RequestError } from '../../errors.ts'
+import { fail, RequestError } from '../../errors.ts'
 import { credentialNames, findStoredProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Credentials } from '../../providers/provider.ts'
 import { Body, Channel, FreeObject, Identifier } from '../edge/schema.ts'
@@ -156,7 +156,7 @@ export function rowOfIntegration(
   if (old && (old.channel !== channel || old.provider_id !== providerId))
     report('providerId', 'an integration keeps its provider and channel; take another identifier')
   if (place.isHeld && channel !== 'in_app' && !isSandbox({ provider_id: providerId }))
-    report('providerId', 'an environment with a held clock has sandbox providers only')
+    throw fail('clock_sandbox_only', { providerId }, { ctx: { providerId } })
   if (primary && !hasPrimary(channel)) report('primary', 'only email and SMS have a primary integration')
   if (primary && given.active !== true) report('primary', 'a primary integration has to be active')
   if (primary && conditions.length > 0) report('primary', 'a primary integration has no conditions')
