@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
+import { ApiError } from '../../api/client.ts'
 import { type DomainCheck, type Integration, integrations } from '../../api/integrations.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { CopyButton } from '../../ui/base/copy.tsx'
@@ -47,6 +48,8 @@ export function DomainTab({ integration }: { integration: Integration }) {
     setAsking(false)
   }
   const isBusy = isAsking || report.isFetching
+  const refused = report.error instanceof ApiError ? Object.values(report.error.errors).flat() : []
+  const aboutSelector = refused.filter((problem) => problem.startsWith('selector'))
   return (
     <div className="space-y-5">
       <form
@@ -56,7 +59,11 @@ export function DomainTab({ integration }: { integration: Integration }) {
           if (form.domain.trim() !== '') void again()
         }}
       >
-        <FieldFrame label="Domain" className="min-w-48 flex-1">
+        <FieldFrame
+          label="Domain"
+          errors={refused.filter((problem) => !aboutSelector.includes(problem))}
+          className="min-w-48 flex-1"
+        >
           {(control) => (
             <Input
               {...control}
@@ -67,7 +74,7 @@ export function DomainTab({ integration }: { integration: Integration }) {
             />
           )}
         </FieldFrame>
-        <FieldFrame label="DKIM selector" optional className="min-w-36 flex-1">
+        <FieldFrame label="DKIM selector" optional errors={aboutSelector} className="min-w-36 flex-1">
           {(control) => (
             <Input
               {...control}
@@ -85,7 +92,7 @@ export function DomainTab({ integration }: { integration: Integration }) {
         <p className="text-sm text-muted">The integration has no From address. Name the domain that you send from.</p>
       ) : report.data ? (
         <Report report={report.data} />
-      ) : report.error ? (
+      ) : refused.length > 0 ? null : report.error ? (
         <ErrorState error={report.error} onRetry={() => void again()} />
       ) : (
         <SkeletonText lines={8} />
