@@ -1,11 +1,17 @@
 // Lives through a scenario: in an environment whose clock is held, which is made for it and deleted after it. Everything goes
 // through the API, as a test of an application would.
 
+import { countOf, shownMessage, shownRun, windowsOf } from './lived.mjs'
+
 /**
- * @typedef {Record<string, any>} Members
- * @typedef {{ url: string, key: string }} Service
+ * @typedef {import('./lived.mjs').Members} Members
+ * @typedef {{ url: string, key: string, environment?: string | undefined, fetch?: typeof fetch }} Service
  * @typedef {(text: string, startAt?: number) => number} MomentMs
- * @typedef {{ at: number, index: number, given: Members, do: (at: number) => Promise<void> }} Input
+ * @typedef {{
+ *   momentMs: MomentMs,
+ *   isAnswered?: boolean,
+ *   begin?: (environment: { key: string, environmentId: string }) => Promise<void>,
+ * }} Tools with `isAnswered`, whoever is called answers as the scenario says; `begin` makes the workflow, which is defined in code
  */
 
 /** A scenario that can only be simulated. */
@@ -22,21 +28,19 @@ const sandboxFaults = new Set([
 ])
 const pageSize = 50
 /** What the API does not tell of what has happened. */
-const [onlyToldOfSteps, onlyToldOfWindows] = [
-  new Set(['waits', 'attempts', 'windowId']),
-  new Set(['id', 'endsAt', 'key', 'heldBack']),
-]
+const [onlyToldOfSteps, onlyToldOfWindows] = [new Set(['waits', 'attempts', 'windowId']), new Set(['id', 'endsAt'])]
 
 class Api {
-  /** @param {Service} service @param {string} [environment] */
-  constructor({ url, key }, environment) {
+  /** @param {Service} service */
+  constructor({ url, key, environment, fetch: ask = fetch }) {
     this.url = url
+    this.fetch = ask
     this.headers = { authorization: `ApiKey ${key}`, ...(environment ? { 'belfry-environment': environment } : {}) }
   }
 
   /** @returns {Promise<{ status: number, body: any }>} */
   async ask(/** @type {string} */ method, /** @type {string} */ path, /** @type {unknown} */ body) {
-    const response = await fetch(this.url + path, {
+    const response = await this.fetch(this.url + path, {
       method,
       headers: { ...this.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -56,20 +60,35 @@ class Api {
     // Where answers are wrapped, all but pages are.
     return data !== undefined && !Array.isArray(data) ? data : answer.body
   }
+
+  /** Of somebody or something that may be gone, or not have what is asked for: then nothing happens. */
+  async may(/** @type {string} */ method, /** @type {string} */ path, /** @type {unknown} */ body = undefined) {
+    const answer = await this.ask(method, path, body)
+    const { code = answer.body?.data?.code, message } = answer.body ?? {}
+    if (answer.status >= 300 && answer.status !== 404 && code !== 'button_not_found')
+      throw new Error(`${method} ${path}: ${answer.status} ${message ?? ''}`)
+  }
 }
 
 /**
  * What came of a scenario, in the form of a simulation's answer.
  * @param {Service} service whose key may make environments
  * @param {Members} body
- * @param {{ momentMs: MomentMs }} tools
+ * @param {Tools} tools
  * @returns {Promise<Members>}
  */
-export async function live(service, body, { momentMs }) {
+export async function live(service, body, { momentMs, isAnswered = false, begin }) {
   const root = new Api(service)
   const { name: identifier, workflow, isStored } = await workflowOf(root, body)
+  if (workflow.origin === 'external' && !begin)
+    throw new NotLivable('it is defined in code, which would really be called')
   const people = await peopleOf(root, body)
-  refuseUnlivable(body, workflow)
+  refuseUnlivable(body, { isAnswered })
+  const others = await othersOf(root, body, { identifier, workflow })
+  const all = [...others.steps, ...draftsIn(body).flatMap(({ steps }) => steps), ...(workflow.steps ?? [])]
+  if (!isAnswered && stepsIn(all).some(callsOthers)) throw new NotLivable('its HTTP requests would really be made')
+  if (readsVariables(JSON.stringify(all)))
+    throw new NotLivable('its texts have variables of the environment, and a held one has none')
   const startAt = momentMs(String(body.startAt ?? new Date().toISOString()))
   const environment = await root.need('POST', '/v1/environments', {
     name: `Scenario ${Math.random().toString(36).slice(2, 10)}`,
@@ -78,13 +97,50 @@ export async function live(service, body, { momentMs }) {
   })
   try {
     const [{ key }] = environment.apiKeys
-    const life = new Life(new Api({ url: service.url, key }), { body, identifier, startAt, momentMs })
-    if (isStored) await publish(root, environment._id, identifier)
-    else await life.make(workflow)
+    const api = new Api({ ...service, key, environment: undefined })
+    const life = new Life(api, { body, identifier, startAt, momentMs })
+    const named = [...others.names, ...(isStored && !begin ? [identifier] : [])]
+    const layouts = stepsIn(all).some(({ type }) => type === 'email' || type === 'ask') ? await layoutsOf(root) : []
+    await publish(root, environment._id, [
+      ...named.map((resourceId) => ({ resourceType: 'workflow', resourceId })),
+      ...layouts.map((resourceId) => ({ resourceType: 'layout', resourceId })),
+    ])
+    await copyGuards(root, api)
+    if (begin) await begin({ key, environmentId: environment._id })
+    else if (!isStored) await life.make(workflow)
     await life.prepare(people)
     return await life.live()
   } finally {
     await root.ask('DELETE', `/v1/environments/${environment._id}`, undefined)
+  }
+}
+
+/**
+ * @typedef {import('./scenario-files.mjs').Expectation} Expectation
+ * @typedef {{
+ *   momentMs: MomentMs,
+ *   checkExpectations: (expect: Members[], startAt: number) => void,
+ *   expectations: (expect: Members[], lived: Members, startAt: number) => { expectations: Expectation[] },
+ * }} Rules what the service itself knows about moments and expectations
+ */
+
+/**
+ * Lives through a scenario of a file, and compares. One that can only be simulated is skipped.
+ * @param {Service} service
+ * @param {import('./scenario-files.mjs').Scenario} scenario
+ * @param {Rules} rules
+ * @returns {Promise<import('./scenario-files.mjs').Played>}
+ */
+export async function liveThrough(service, scenario, rules) {
+  const { expect = [], startAt = new Date().toISOString() } = /** @type {Members} */ (scenario.body)
+  try {
+    const begins = rules.momentMs(String(startAt))
+    rules.checkExpectations(expect, begins)
+    const lived = await live(service, { ...scenario.body, startAt }, rules)
+    return { ...scenario, failed: rules.expectations(expect, lived, begins).expectations.filter(({ holds }) => !holds) }
+  } catch (error) {
+    if (error instanceof NotLivable) return { ...scenario, failed: [], skipped: error.message }
+    return { ...scenario, failed: [], problem: error instanceof Error ? error.message : String(error) }
   }
 }
 
@@ -94,16 +150,92 @@ async function workflowOf(/** @type {Api} */ root, /** @type {Members} */ { work
   if (version !== undefined) throw new NotLivable('an earlier version of a workflow can only be simulated')
   const name = workflowId ?? draft?.workflowId ?? 'draft'
   if (draft) return { name, workflow: { name: 'Draft', active: true, ...draft, workflowId: name }, isStored: false }
-  const { steps } = await root.need('GET', `/v2/workflows/${encodeURIComponent(name)}`)
-  return { name, workflow: { steps }, isStored: true }
+  return { name, workflow: await root.need('GET', `/v2/workflows/${encodeURIComponent(name)}`), isStored: true }
 }
 
-/** As it is in the environment of the key, with its layouts and texts. */
-async function publish(/** @type {Api} */ root, /** @type {string} */ target, /** @type {string} */ workflowId) {
+/** What inputs put in the place of the workflow. @returns {Members[]} */
+const draftsIn = (/** @type {Members} */ { inputs }) =>
+  inputs.flatMap((/** @type {Members} */ { draft }) => draft ?? [])
+
+/** Other workflows that triggers or preferences name or steps start, and those that theirs start. */
+async function othersOf(
+  /** @type {Api} */ root,
+  /** @type {Members} */ body,
+  /** @type {{ identifier: string, workflow: Members }} */ { identifier, workflow },
+) {
+  const known = new Set([identifier])
+  /** @type {string[]} */
+  const names = []
+  /** @type {Members[]} */
+  const steps = []
+  let next = [
+    ...body.inputs.flatMap((/** @type {Members} */ { type, name, workflowId }) =>
+      type === 'trigger' ? (name ?? []) : type === 'preferences' ? (workflowId ?? []) : [],
+    ),
+    ...(body.subscribers ?? []).flatMap((/** @type {Members} */ { preferences }) =>
+      Object.keys(preferences?.workflows ?? {}),
+    ),
+    ...startedBy([...(workflow.steps ?? []), ...draftsIn(body).flatMap((draft) => draft.steps)]),
+  ]
+  while (next.length > 0) {
+    const found = []
+    for (const name of new Set(next)) {
+      if (known.has(name)) continue
+      known.add(name)
+      const { status, body: told } = await root.ask('GET', `/v2/workflows/${encodeURIComponent(name)}`, undefined)
+      // One that is not there cannot be started, in both.
+      if (status === 404) continue
+      names.push(name)
+      found.push(...(told.data ?? told).steps)
+    }
+    steps.push(...found)
+    next = startedBy(found)
+  }
+  return { names, steps }
+}
+
+/** @returns {string[]} */
+function startedBy(/** @type {Members[]} */ steps) {
+  const names = stepsIn(steps).flatMap(({ type, controlValues }) =>
+    type === 'start_workflow' ? [String(controlValues?.workflowId ?? '')] : [],
+  )
+  if (names.some((name) => /\{[{%]/.test(name)))
+    throw new NotLivable('a step starts a workflow that only its template knows')
+  return names
+}
+
+/** @returns {Promise<string[]>} */
+async function layoutsOf(/** @type {Api} */ root) {
+  const { layouts } = await root.need('GET', '/v2/layouts?limit=1000')
+  return layouts.map((/** @type {Members} */ { layoutId }) => layoutId)
+}
+
+/** As they are in the environment of the key, with the layouts and texts of workflows. */
+async function publish(/** @type {Api} */ root, /** @type {string} */ target, /** @type {Members[]} */ resources) {
+  if (resources.length === 0) return
   const { _id: sourceEnvironmentId } = await root.need('GET', '/v1/environments/me')
-  const resources = [{ resourceType: 'workflow', resourceId: workflowId }]
   await root.need('POST', `/v2/environments/${target}/publish`, { sourceEnvironmentId, resources })
 }
+
+/** Caps and quiet hours hold for simulations, too. */
+async function copyGuards(/** @type {Api} */ from, /** @type {Api} */ to) {
+  const { quietHours, caps } = await from.need('GET', '/v2/guards')
+  if (caps.length > 0 || quietHours !== 'skip') await to.need('PUT', '/v2/guards', { quietHours, caps })
+}
+
+/** Whether a template reads `env`. */
+const readsVariables = (/** @type {string} */ text) =>
+  text
+    .split(/\{[{%]/)
+    .slice(1)
+    .some((part) => /(?:^|[^.\w])env\./.test(part.split('}', 1)[0] ?? ''))
+
+/** Whether somebody outside is asked: by the step, or by a filter of it. */
+const callsOthers = (/** @type {Members} */ { type, filters = [] }) =>
+  type === 'http_request' ||
+  filters.some((/** @type {Members} */ { children = [] }) =>
+    children.some((/** @type {Members} */ { on }) => on === 'webhook'),
+  )
 
 /** Everybody whom the scenario invents. Who is stored elsewhere can only be simulated. */
 async function peopleOf(/** @type {Api} */ root, /** @type {Members} */ { subscribers = [], inputs }) {
@@ -120,21 +252,19 @@ async function peopleOf(/** @type {Api} */ root, /** @type {Members} */ { subscr
 
 function refuseUnlivable(
   /** @type {Members} */ { integrations, answers, inputs, subscribers = [], expect = [] },
-  /** @type {Members} */ workflow,
+  /** @type {{ isAnswered: boolean }} */ { isAnswered },
 ) {
   if (integrations) throw new NotLivable('a held environment has the sandbox only, and the scenario names integrations')
-  if (answers && Object.keys(answers).length > 0)
+  if (answers && Object.keys(answers).length > 0 && !isAnswered)
     throw new NotLivable('the scenario says what others would answer, and they are really called')
-  if (hasRequest(workflow.steps)) throw new NotLivable('its HTTP requests would really be made')
   if (subscribers.some((/** @type {Members} */ { base }) => base === 'stored'))
     throw new NotLivable('stored subscribers can only be simulated')
-  for (const { type, fault, providerId, integrationIdentifier, version, name } of inputs) {
+  for (const { type, fault, providerId, integrationIdentifier, version } of inputs) {
     if (type === 'fault' && !sandboxFaults.has(fault)) throw new NotLivable(`the sandbox has no fault ${fault}`)
     if (type === 'fault' && (providerId || integrationIdentifier))
       throw new NotLivable('the sandbox has faults for channels only')
     if (type === 'workflow' && version !== undefined)
       throw new NotLivable('an earlier version of a workflow can only be simulated')
-    if (type === 'trigger' && name !== undefined) throw new NotLivable('a trigger names another workflow')
   }
   for (const { window, totals, step } of expect) {
     for (const member of Object.keys(step ?? {}))
@@ -146,12 +276,14 @@ function refuseUnlivable(
   }
 }
 
-/** Also in the arms of branches. @returns {boolean} */
-function hasRequest(/** @type {Members[]} */ steps) {
-  return steps.some(({ type, controlValues }) => {
-    if (type === 'http_request') return true
-    const { arms = [], default: otherwise = {} } = type === 'branch' ? (controlValues ?? {}) : {}
-    return [...arms, otherwise].some((arm) => hasRequest(arm.steps ?? []))
+/** Also those in the arms of branches. @returns {Members[]} */
+function stepsIn(/** @type {Members[]} */ steps) {
+  return steps.flatMap(({ kind, ...own }) => {
+    // Where clients know ten types only, others are wrapped in custom ones.
+    const values = own.controlValues?.custom ?? own.controlValues
+    const step = kind === undefined ? own : { ...own, type: kind, controlValues: values }
+    const { arms = [], default: otherwise = {} } = step.type === 'branch' ? (step.controlValues ?? {}) : {}
+    return [step, ...[...arms, otherwise].flatMap((arm) => stepsIn(arm?.steps ?? []))]
   })
 }
 
@@ -267,11 +399,12 @@ class Life {
       case 'acted':
         return this.#mark(type, said, person)
       case 'preferences': {
-        const { subscriberId, ...choice } = said
-        return this.#prefer(subscriberId, choice)
+        const { subscriberId: _id, ...choice } = said
+        return this.api.may('PATCH', `/v2/subscribers/${person}/preferences`, choice)
       }
       case 'subscriber':
-        if (said.delete) return this.api.ask('DELETE', `/v2/subscribers/${person}`, undefined)
+        // This way, the messages they got stay.
+        if (said.delete) return this.api.may('DELETE', `/v1/subscribers/${person}`)
         return this.api.need('POST', '/v1/subscribers', { ...said.set, subscriberId: said.subscriberId })
       case 'workflow': {
         const path = `/v2/workflows/${encodeURIComponent(this.identifier)}`
@@ -309,7 +442,7 @@ class Life {
   async #trigger(/** @type {Members} */ { broadcast, ...said }, /** @type {number} */ index, /** @type {number} */ at) {
     const transactionId = said.transactionId ?? `sim-${this.triggers.length + 1}`
     const path = broadcast ? '/v1/events/trigger/broadcast' : '/v1/events/trigger'
-    const { status, body } = await this.api.ask('POST', path, { ...said, name: this.identifier, transactionId })
+    const { status, body } = await this.api.ask('POST', path, { name: this.identifier, ...said, transactionId })
     const told = body?.data ?? body
     const isNew = !this.transactions.has(transactionId)
     const trigger = { input: index, at: new Date(at).toISOString(), transactionId, isNew }
@@ -344,12 +477,12 @@ class Life {
     )
     const path = `/v2/subscribers/${person}/notifications`
     const notificationIds = found.map(({ _id }) => _id)
-    if (type === 'seen' && found.length > 0) await this.api.need('POST', `${path}/seen`, { notificationIds })
+    if (type === 'seen' && found.length > 0) await this.api.may('POST', `${path}/seen`, { notificationIds })
     if (type === 'read' || type === 'unread')
-      for (const id of notificationIds) await this.api.need('PATCH', `${path}/${id}/${type}`)
+      for (const id of notificationIds) await this.api.may('PATCH', `${path}/${id}/${type}`)
     if (type === 'acted')
       for (const id of notificationIds)
-        await this.api.need('PATCH', `${path}/${id}/actions/${action ?? 'primary'}/complete`)
+        await this.api.may('PATCH', `${path}/${id}/actions/${action ?? 'primary'}/complete`)
   }
 
   /** All pages of a list, oldest first. @returns {Promise<Members[]>} */
@@ -429,105 +562,3 @@ class Life {
 
 const durationOf = (/** @type {MomentMs} */ momentMs, /** @type {string} */ text) =>
   momentMs(`+${text}`, Date.UTC(2001, 0, 1)) - Date.UTC(2001, 0, 1)
-
-/** How often each occurs. @returns {Record<string, number>} */
-function countOf(/** @type {string[]} */ words) {
-  /** @type {Record<string, number>} */
-  const counts = {}
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
-  return counts
-}
-
-const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
-
-/** @returns {Members} */
-function shownRun(/** @type {Members} */ run, /** @type {Members[]} */ messages) {
-  return {
-    id: run._id,
-    transactionId: run.transactionId,
-    subscriberId: run.subscriber?.subscriberId ?? run.to?.subscriberId,
-    workflowId: run.template?.triggers[0].identifier,
-    status: run.status,
-    deliveryLifecycle: run.deliveryLifecycle,
-    mergedInto: run._digestedNotificationId ?? null,
-    createdAt: run.createdAt,
-    steps: run.jobs.map((/** @type {Members} */ job) => {
-      const isBegun = job.executionDetails.length > 0 && job.executionDetails[0].detail === 'Step queued'
-      return {
-        stepId: job.step.stepId,
-        type: job.type,
-        status: job.status,
-        reason: job.reason ?? null,
-        error: job.error ?? null,
-        beganAt: isBegun ? job.executionDetails[0].createdAt : null,
-        endedAt: ended.has(job.status)
-          ? job.type === 'in_app' && isBegun
-            ? job.executionDetails[0].createdAt
-            : job.updatedAt
-          : null,
-        digest: job.digest ?? null,
-        messageIds: messages.filter(({ jobId }) => jobId === job._id).map(({ id }) => id),
-      }
-    }),
-  }
-}
-
-function shownMessage(
-  /** @type {Members} */ run,
-  /** @type {Members} */ job,
-  /** @type {Members} */ message,
-  /** @type {Members | undefined} */ kept,
-  /** @type {Members[]} */ integrations,
-) {
-  const isInApp = message.channel === 'in_app'
-  const isEmail = message.channel === 'email'
-  return {
-    jobId: job._id,
-    runId: run._id,
-    transactionId: run.transactionId,
-    subscriberId: job.asked ?? run.subscriber?.subscriberId ?? run.to?.subscriberId,
-    stepId: job.step.stepId,
-    channel: message.channel,
-    at: isInApp ? message.createdAt : (kept?.createdAt ?? message.updatedAt),
-    status: message.status,
-    integrationIdentifier: integrations.find(({ _id }) => _id === message.integrationId)?.identifier ?? null,
-    providerId: message.providerId ?? null,
-    to:
-      kept?.to ??
-      (isInApp ? [job.asked ?? run.subscriber?.subscriberId] : message.recipient ? [message.recipient] : []),
-    subject: kept ? kept.subject : (message.subject ?? null),
-    text: kept ? kept.text : isEmail ? null : (message.content ?? null),
-    html: kept ? kept.html : isEmail ? (message.content ?? null) : null,
-    ...(isInApp
-      ? { inApp: { avatar: message.avatar ?? null, cta: message.cta ?? null, data: message.data ?? null } }
-      : { message: kept?.message ?? {} }),
-    ...(message.errorText ? { error: message.errorText } : {}),
-  }
-}
-
-/** Digests that waited, each with those that were merged into it. */
-function windowsOf(/** @type {Members[]} */ runs) {
-  return runs.flatMap((run) =>
-    run.steps
-      .filter(
-        (/** @type {Members} */ step) =>
-          step.type === 'digest' &&
-          step.beganAt !== null &&
-          step.status !== 'merged' &&
-          (step.beganAt !== step.endedAt || step.reason === 'canceled_by_user'),
-      )
-      .map((/** @type {Members} */ step) => {
-        const merged = runs.filter(({ mergedInto }) => mergedInto === run.id).map(({ id }) => id)
-        const isCanceled = step.status === 'canceled'
-        return {
-          ...{ kind: 'digest', workflowId: run.workflowId, stepId: step.stepId, subscriberId: run.subscriberId },
-          ...{
-            openedAt: step.beganAt,
-            closedAt: step.endedAt,
-            closedBy: step.endedAt === null ? null : isCanceled ? 'cancel' : 'time',
-          },
-          ...{ runIds: isCanceled ? merged : [run.id, ...merged], eventCount: merged.length + (isCanceled ? 0 : 1) },
-        }
-      }),
-  )
-}

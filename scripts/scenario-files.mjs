@@ -93,9 +93,10 @@ export function junitOf(/** @type {Played[]} */ played) {
     return `${named}><failure message="${escaped(lines[0]?.trim() ?? '')}">${escaped(lines.join('\n'))}</failure></testcase>`
   })
   const failures = played.filter((each) => linesOf(each).length > 1).length
+  const skipped = played.filter((each) => each.skipped !== undefined).length
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuite name="scenarios" tests="${played.length}" failures="${failures}">`,
+    `<testsuite name="scenarios" tests="${played.length}" failures="${failures}" skipped="${skipped}">`,
     ...cases,
     '</testsuite>',
     '',

@@ -10,45 +10,17 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
-import { live, NotLivable } from './live.mjs'
+import { liveThrough } from './live.mjs'
 import { filesAt, junitOf, linesOf, play, scenariosIn, Unplayable } from './scenario-files.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 
 /**
- * @typedef {import('./scenario-files.mjs').Scenario} Scenario
- * @typedef {import('./scenario-files.mjs').Expectation} Expectation
  * @typedef {import('./scenario-files.mjs').Played} Played
  * @typedef {{ url: string, key: string, stop: () => Promise<void> }} Service
  */
 
-/** Lives through it instead. @returns {Promise<Played>} */
-async function liveThrough(
-  /** @type {Service} */ service,
-  /** @type {Scenario} */ scenario,
-  /** @type {Rules} */ rules,
-) {
-  const { expect = [], startAt = new Date().toISOString() } = /** @type {Record<string, any>} */ (scenario.body)
-  try {
-    const begins = rules.momentMs(String(startAt))
-    rules.checkExpectations(expect, begins)
-    const lived = await live(service, { ...scenario.body, startAt }, rules)
-    return { ...scenario, failed: rules.expectations(expect, lived, begins).expectations.filter(({ holds }) => !holds) }
-  } catch (error) {
-    if (error instanceof NotLivable) return { ...scenario, failed: [], skipped: error.message }
-    return { ...scenario, failed: [], problem: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-/**
- * @typedef {{
- *   momentMs: (text: string, startAt?: number) => number,
- *   checkExpectations: (expect: object[], startAt: number) => void,
- *   expectations: (expect: object[], lived: object, startAt: number) => { expectations: Expectation[] },
- * }} Rules
- */
-
-/** What the service itself knows about moments and expectations. @returns {Promise<Rules>} */
+/** @returns {Promise<import('./live.mjs').Rules>} */
 async function rulesOfService() {
   const folder = path.join(root, 'server', 'src', 'engine', 'simulation')
   const parts = await Promise.all(

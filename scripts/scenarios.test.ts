@@ -55,7 +55,7 @@ test('what was expected and what was found stand line under line, also in the re
   const skipped = { ...scenario, failed: [], skipped: 'it names integrations' }
   expect(linesOf(skipped)).toEqual(['skipped a.scenario.yaml › a <b>: it names integrations'])
   const report = junitOf([passed, failed, skipped])
-  expect(report).toContain('<testsuite name="scenarios" tests="3" failures="1">')
+  expect(report).toContain('<testsuite name="scenarios" tests="3" failures="1" skipped="1">')
   expect(report).toContain('<skipped message="it names integrations"/>')
   expect(report).toContain('name="a &#60;b&#62;"/>')
   expect(report).toContain('<failure message="none was found">')
@@ -96,7 +96,7 @@ test('the program ends with 0 if all are as expected, 1 if one is not, and 2 if 
   expect(good, good.errors).toMatchObject({
     ...{ code: 0, lines: [`ok ${file} › good one`, `ok ${file} › good two`, '2 passed, 0 failed'] },
   })
-  expect(readFileSync(report, 'utf8')).toContain('<testsuite name="scenarios" tests="2" failures="0">')
+  expect(readFileSync(report, 'utf8')).toContain('<testsuite name="scenarios" tests="2" failures="0" skipped="0">')
   expect([wrong.code, wrong.lines.at(-1)]).toEqual([1, '1 passed, 1 failed'])
   expect([none.code, none.lines.at(-1)]).toEqual([2, '2 passed, 2 failed'])
   expect(nothing).toMatchObject({ code: 2, errors: `No scenario was found in ${file}\n` })

@@ -91,6 +91,7 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .argument('[paths...]', 'files or folders; by default scenarios/ in the folder')
     .option('--only <text>', 'those whose name has this text')
     .option('--junit <file>', 'write a report for CI')
+    .option('--live', 'live through them, each in an environment whose clock is held')
     .action((paths: string[], options: Parameters<typeof test>[2]) => test(context(), paths, options))
   command('diff', 'show differences: two versions, or what is stored against the files')
     .argument('[id]', 'only this')

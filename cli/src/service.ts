@@ -36,6 +36,15 @@ export class Service {
     this.#environment = environment
   }
 
+  /** For what speaks HTTP itself. */
+  get place(): { url: string; key: string; environment: string | undefined; fetch: typeof globalThis.fetch } {
+    const through = (url: string, init: object) => fetch(url, { ...init, dispatcher: this.#dispatcher })
+    return {
+      ...{ url: this.url, key: this.#key, environment: this.#environment },
+      fetch: through as unknown as typeof globalThis.fetch,
+    }
+  }
+
   async get<T>(path: string): Promise<T> {
     return (await this.call<T>(path)).body
   }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { contentsOf, type Place, useCommand, write } from './command.ts'
 
@@ -401,6 +402,40 @@ test('what init makes is valid, passes its scenario, and can be pushed', async (
   expect((await belfry('explain', 'welcome', 'ada', '--payload', '{"product": "Acme"}', '--json')).json.wouldGet).toBe(
     true,
   )
+})
+
+test('scenarios are lived through, and those that only a simulation can play are skipped', async () => {
+  expect((await belfry('init')).code).toBe(0)
+  const wide = await server.organizationOf(api)
+  const live = (...more: string[]) => command.run(folder, { url: wide.url, key: wide.key }, 'test', '--live', ...more)
+  expect((await live('--json')).json, 'of the folder, never pushed').toMatchObject({ passed: 1, failed: 0, skipped: 0 })
+  const scenario = at('scenarios/welcome.scenario.yaml')
+  const text = readFileSync(scenario, 'utf8')
+  const answered = `${text}answers: { inbox: { status: 200, body: {} } }\n`
+  writeFileSync(scenario, `${text}---\n${text.replace('Acme, Ada.', 'Acme, Bo.')}---\n${answered}`)
+  const told = await live('--junit', 'report.xml')
+  expect(told.code).toBe(1)
+  expect(told.stdout).toContain('1 passed, 1 failed, 1 skipped')
+  expect(told.stdout + told.stderr).toMatch(/skipped .*: the scenario says what others would answer/)
+  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('tests="3" failures="1" skipped="1"')
+  const { body: environments } = await wide.get('/v1/environments')
+  expect(environments.map(({ name }: { name: string }) => name).sort()).toEqual(['Development', 'Production'])
+})
+
+test('what docs/testing.md shows for CI runs, and writes the report where it is looked for', async () => {
+  const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+  const [github, gitlab] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
+    .map(([, text = '']) => text)
+    .filter((text) => text.includes('@belfry/cli'))
+    .map((text) => parse(text))
+  const { steps } = github.jobs.scenarios
+  const line = steps.find(({ run = '' }: { run?: string }) => run.includes('@belfry/cli')).run
+  expect(gitlab.scenarios.script).toEqual([line])
+  expect((await belfry('init')).code).toBe(0)
+  const [, args = ''] = /^npx @belfry\/cli (.+)$/.exec(line) ?? []
+  expect((await belfry(...args.split(' '))).code).toBe(0)
+  for (const file of [steps.at(-1).with.report_paths, gitlab.scenarios.artifacts.reports.junit])
+    expect(readFileSync(path.join(folder, file), 'utf8')).toContain('tests="1" failures="0"')
 })
 
 test('types refuse wrong payloads under tsc --strict', async () => {

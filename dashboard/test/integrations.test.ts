@@ -323,7 +323,7 @@ describe('the domain', () => {
       'acme.example': { TXT: ['v=spf1 ip4:192.0.2.1 ?all'], MX: ['10 mx.acme.example'] },
       'mx.acme.example': { A: ['192.0.2.1'] },
     })
-    const { page } = await open({ api, role: 'viewer', path: `/integrations?integration=${id}` })
+    const { page } = await open({ api, role: 'viewer', path: `/integrations/${id}` })
     await page.getByRole('tab', { name: 'Domain' }).click()
     const report = page.getByRole('region', { name: 'Checks of acme.example' })
     await report.getByText('The SPF record is neutral about other servers (?all)').waitFor()
@@ -339,7 +339,7 @@ describe('the domain', () => {
     dns.knows({ '_dmarc.acme.example': { TXT: ['v=DMARC1; p=reject'] } })
     await page.getByRole('button', { name: 'Check again' }).click()
     await report.getByText('Mail that is not yours is to be rejected').waitFor()
-    await page.getByLabel('Domain', { exact: true }).fill('no domain')
+    await page.getByRole('textbox', { name: 'Domain' }).fill('no domain')
     await page.getByRole('button', { name: 'Check again' }).click()
     await page.getByText('domain must be the name of a domain').waitFor()
     expect(await axeViolations(page)).toEqual([])
@@ -347,7 +347,7 @@ describe('the domain', () => {
     const sandbox = (await api.get('/v1/integrations')).body.find(
       ({ channel }: { channel: string }) => channel === 'sms',
     )
-    await follow(page, `/integrations?integration=${sandbox._id}`)
+    await follow(page, `/integrations/${sandbox._id}`)
     await page.getByRole('tab', { name: 'Settings' }).waitFor()
     expect(await page.getByRole('tab', { name: 'Domain' }).count()).toBe(0)
   })

@@ -1,17 +1,23 @@
 // Generated scenarios come to the same, to the millisecond, whether they are simulated or lived through in an environment whose
 // clock is held. More of them: SCENARIOS=1000 npx vitest run server/test/agreement.test.ts; some: SCENARIO=17,18.
-import { expect, test } from 'vitest'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Workflow, workflow } from '@novu/framework/express'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { live, NotLivable } from '../../scripts/live.mjs'
 import { momentMs } from '../src/engine/simulation/moments.ts'
+import { useApplication } from './application.ts'
+import { capsOf, scenarioInCode, scenarioWithOthers, storedWorkflows } from './generated-others.ts'
 import {
   generatedScenario,
   scenarioWithGuards,
   scenarioWithQuestions,
   scenarioWithWaits,
 } from './generated-scenarios.ts'
-import { useServer } from './server.ts'
+import { Api, useServer } from './server.ts'
 
-const server = useServer()
+const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
+const application = useApplication()
 const { SCENARIO, SCENARIOS = '20', SCENARIO_SEED = '11' } = process.env
 const first = Number(SCENARIO_SEED) * 1_000
 /** Where the two once differed. */
@@ -25,11 +31,25 @@ type Members = Record<string, any>
 const list = (value: unknown) => value as Members[]
 const picked = (from: Members, names: string[]) => Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
 
+/** Runs by what both call them; what a run has started is called after it. */
+function namesIn(runs: Members[]) {
+  const byId = new Map(runs.map((run) => [String(run.id), run]))
+  const transaction = (id: string): string => {
+    const [runId = '', stepId] = id.split(':')
+    const starter = stepId === undefined ? undefined : byId.get(runId)
+    return starter ? `(${named(starter)}):${stepId}` : id
+  }
+  const named = (run: Members): string => `${transaction(run.transactionId)} ${run.subscriberId}`
+  const run = (id: string | null) => {
+    const found = id === null ? undefined : byId.get(id)
+    return found ? named(found) : null
+  }
+  return { transaction, run }
+}
+
 /** What both tell, ids aside. */
 function told(played: Members): Members {
-  const place = new Map(
-    list(played.runs).map(({ id, transactionId, subscriberId }) => [id, `${transactionId} ${subscriberId}`]),
-  )
+  const names = namesIn(list(played.runs))
   return {
     triggers: list(played.triggers).map((trigger) => ({
       ...picked(trigger, ['input', 'at', 'transactionId', 'status', 'runs']),
@@ -42,7 +62,8 @@ function told(played: Members): Members {
     runs: list(played.runs)
       .map((run) => ({
         ...picked(run, ['transactionId', 'subscriberId', 'workflowId', 'status', 'deliveryLifecycle', 'createdAt']),
-        mergedInto: place.get(run.mergedInto) ?? null,
+        transactionId: names.transaction(run.transactionId),
+        mergedInto: names.run(run.mergedInto),
         steps: list(run.steps).map((step) =>
           picked(step, ['stepId', 'type', 'status', 'reason', 'error', 'beganAt', 'endedAt']),
         ),
@@ -50,9 +71,18 @@ function told(played: Members): Members {
       .sort(byText),
     messages: list(played.messages)
       .map((message) => ({
-        ...picked(message, ['transactionId', 'subscriberId', 'stepId', 'channel', 'at', 'status', 'providerId']),
+        ...picked(message, ['subscriberId', 'stepId', 'channel', 'at', 'status', 'providerId']),
+        transactionId: names.transaction(message.transactionId),
         // The sandbox has what arrived; of what did not, the record has the content only.
         ...(message.status === 'sent' ? withoutTokens(picked(message, ['to', 'subject', 'text', 'html'])) : {}),
+      }))
+      .sort(byText),
+    // Lived through, only digests tell of theirs, and not when they would have ended.
+    windows: list(played.windows)
+      .filter(({ kind }) => kind === 'digest')
+      .map((window) => ({
+        ...picked(window, ['workflowId', 'stepId', 'subscriberId', 'key', 'openedAt', 'closedAt', 'closedBy']),
+        ...{ eventCount: window.eventCount, runs: window.runIds.map(names.run) },
       }))
       .sort(byText),
   }
@@ -67,40 +97,41 @@ const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b
 /** The order in which steps ended, but for those that a cancel ended. */
 function endsIn(timeline: Members[], runs: Members[]): string[] {
   const byId = new Map(runs.map((run) => [run.id, run]))
+  const names = namesIn(runs)
   return timeline
     .filter(({ kind }) => kind === 'step_ended')
     .flatMap(({ at, runId, stepId }) => {
-      const run = byId.get(runId)
-      const step = list(run?.steps).find((each) => each.stepId === stepId)
-      return step?.reason === 'canceled_by_user' ? [] : [`${at} ${run?.transactionId} ${run?.subscriberId} ${stepId}`]
+      const step = list(byId.get(runId)?.steps).find((each) => each.stepId === stepId)
+      return step?.reason === 'canceled_by_user' ? [] : [`${at} ${names.run(runId)} ${stepId}`]
     })
 }
 
-/** Fewer, because waits are the only difference. */
-const waiting = numbers.slice(-Math.ceil(numbers.length / 3))
-
-test.each([
-  ...numbers.map((number) => ({ number, made: generatedScenario })),
-  ...waiting.map((number) => ({ number, made: scenarioWithWaits })),
-  ...waiting.map((number) => ({ number, made: scenarioWithQuestions })),
-  ...waiting.map((number) => ({ number, made: scenarioWithGuards })),
-])('scenario $number of $made.name', async ({ number, made }) => {
-  const scenario = made(number)
-  const simulated = await server.api.post('/v1/simulations', scenario)
-  expect(simulated.status, simulated.text.slice(0, 2_000)).toBe(200)
-  const lived = await live({ url: server.url, key: server.wideApi.key }, scenario, { momentMs })
-  expect(told(lived), JSON.stringify(scenario)).toEqual(told(simulated.body))
+function endsOf({ events, runs }: Members): string[] {
+  const names = namesIn(runs)
+  const called = ({ transactionId, subscriberId }: Members) => `${names.transaction(transactionId)} ${subscriberId}`
   const canceled = new Set(
-    list(lived.runs).flatMap(({ transactionId, subscriberId, steps }) =>
-      list(steps).flatMap(({ stepId, reason }) =>
-        reason === 'canceled_by_user' ? [`${transactionId} ${subscriberId} ${stepId}`] : [],
+    list(runs).flatMap((run) =>
+      list(run.steps).flatMap(({ stepId, reason }) =>
+        reason === 'canceled_by_user' ? [`${called(run)} ${stepId}`] : [],
       ),
     ),
   )
-  const ends = list(lived.events)
-    .map(({ at, transactionId, subscriberId, stepId }) => [String(at), `${transactionId} ${subscriberId} ${stepId}`])
+  return list(events)
+    .map((event) => [String(event.at), `${called(event)} ${event.stepId}`])
     .filter(([, step]) => !canceled.has(step ?? ''))
     .map((words) => words.join(' '))
+}
+
+/** @param begin makes a workflow that is defined in code in the held environment */
+async function compare(
+  scenario: Members,
+  { simulating = server.api, key = server.wideApi.key, begin }: Partial<Comparing> = {},
+): Promise<void> {
+  const simulated = await simulating.post('/v1/simulations', scenario)
+  expect(simulated.status, simulated.text.slice(0, 2_000)).toBe(200)
+  const tools = { momentMs, isAnswered: true, ...(begin ? { begin } : {}) }
+  const lived = await live({ url: server.url, key }, scenario, tools)
+  expect(told(lived), JSON.stringify(scenario)).toEqual(told(simulated.body))
   // What an answer ends is done when it is taken, not in an advance.
   const answered = new Set(
     list(scenario.inputs).flatMap(({ type, at }) =>
@@ -108,7 +139,87 @@ test.each([
     ),
   )
   const between = (all: string[]) => all.filter((line) => !answered.has(line.split(' ', 1)[0] ?? ''))
-  expect(between(ends)).toEqual(between(endsIn(simulated.body.timeline, simulated.body.runs)))
+  expect(between(endsOf(lived)), JSON.stringify(scenario)).toEqual(
+    between(endsIn(simulated.body.timeline, simulated.body.runs)),
+  )
+}
+
+interface Comparing {
+  simulating: Api
+  key: string
+  begin: (environment: { key: string; environmentId: string }) => Promise<void>
+}
+
+/** Fewer, because waits are the only difference. */
+const waiting = numbers.slice(-Math.ceil(numbers.length / 3))
+/** Where no number is given, the newest kinds have as many as the first. */
+const newest = numbers.filter((number) => number >= 10_000)
+
+/** Whoever is asked, as the scenarios say: at the number of the scenario and the id of the step. */
+const answers = new Map<string, { status: number; body: unknown }>()
+let others: Server
+let url: string
+
+beforeAll(async () => {
+  others = createServer((request, response) => {
+    const { status, body } = answers.get(request.url ?? '') ?? { status: 200, body: {} }
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => others.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(others.address() as AddressInfo).port}`
+  for (const { workflowId, steps } of storedWorkflows)
+    expect((await server.api.post('/v2/workflows', { name: workflowId, workflowId, active: true, steps })).status).toBe(
+      201,
+    )
+})
+afterAll(() => {
+  others.close()
+  others.closeAllConnections()
+})
+
+test.each([
+  ...numbers.map((number) => ({ number, made: generatedScenario })),
+  ...waiting.map((number) => ({ number, made: scenarioWithWaits })),
+  ...waiting.map((number) => ({ number, made: scenarioWithQuestions })),
+  ...waiting.map((number) => ({ number, made: scenarioWithGuards })),
+])('scenario $number of $made.name', ({ number, made }) => compare(made(number)))
+
+test.each(newest)('scenario %i of scenarioWithOthers', async (number) => {
+  const scenario = scenarioWithOthers(number, url)
+  for (const [stepId, answer] of Object.entries(scenario.answers as Record<string, { status: number; body: unknown }>))
+    answers.set(`/${number}/${stepId}`, answer)
+  await compare(scenario)
+})
+
+test.each(waiting)('scenario %i with caps', async (number) => {
+  const { development } = await server.freshOrganizationWide()
+  const guards = { quietHours: 'skip', caps: capsOf(number) }
+  expect(await development.put('/v2/guards', guards)).toMatchObject({ status: 200 })
+  await compare(generatedScenario(number), { simulating: development, key: development.key })
+})
+
+test.each(waiting)('scenario %i in code', async (number) => {
+  const { scenario, steps } = scenarioInCode(number)
+  const said = scenario.answers as Record<string, { outputs?: object; skip?: boolean }>
+  const made: Workflow = workflow(`code-${number}`, async ({ step }) => {
+    for (const { stepId, type } of steps) {
+      const { outputs = { body: '-', subject: '-', amount: 1, unit: 'hours', type: 'regular' }, skip = false } =
+        said[stepId] ?? {}
+      const declare = step[type as 'email'] as (id: string, content: () => object, options: object) => Promise<unknown>
+      await declare(stepId, () => outputs, { skip: () => skip })
+    }
+  })
+  const sync = async (api: Pick<Api, 'post' | 'key'>) => {
+    // The library checks signatures against the real time.
+    server.clock.advance({ ms: Date.now() - server.clock.now().getTime() })
+    application.serves([made], api.key)
+    const synced = await api.post('/v1/bridge/sync', { bridgeUrl: application.url })
+    expect(synced, synced.text).toMatchObject({ status: 201 })
+  }
+  await sync(server.api)
+  await compare(scenario, {
+    begin: ({ key, environmentId }) => sync(new Api(server.url, key, environmentId, server.api.organizationId)),
+  })
 })
 
 test('an HTTP request in an arm is not made: such a scenario is only simulated', async () => {

@@ -1,15 +1,20 @@
 // A process that dies at any statement of an advance, with another process beside it and a caller at each: nothing is lost, nothing
-// doubled, and the clock never goes back. By default at some of the statements; at all: EVERY=1.
+// doubled, and the clock never goes back. By default at some of the statements; killed (-9) and cut off at each of them, which
+// takes half an hour: EVERY=1 npx vitest run server/test/clock-kill.test.ts
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CutLine } from './cut-line.ts'
+import { freePort } from './free-port.ts'
 import { type Here, startHere } from './here.ts'
+import { usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 3_600_000, hookTimeout: 300_000 })
 
-const every = Number(process.env.EVERY ?? 12)
+/** Of the statements, those at which the connection is cut, and those at which the process is killed. */
+const every = { cut: Number(process.env.EVERY ?? 12), kill: Number(process.env.EVERY ?? 24) }
+const programs = usePrograms()
 const name = `t_${randomBytes(6).toString('hex')}`
 const start = '2026-03-28T19:00:00.000Z'
 let databaseUrl: string
@@ -104,8 +109,12 @@ async function finish(key: string, to: string): Promise<void> {
   )
 }
 
-test('nothing is lost or doubled, and the clock never goes back', async () => {
-  const to = '2026-03-29T19:00:00Z'
+const to = '2026-03-29T19:00:00Z'
+let expected: Awaited<ReturnType<typeof outcomeOf>>
+let statements: number
+
+/** What comes of it undisturbed, and how many statements that takes. */
+beforeAll(async () => {
   const undisturbed = await prepared()
   const counting = await CutLine.to(databaseUrl)
   const counted = await startHere(settingsOf(counting.url))
@@ -113,40 +122,91 @@ test('nothing is lost or doubled, and the clock never goes back', async () => {
   await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { by: '0s' })
   counting.takeCount()
   await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { to })
-  const statements = counting.takeCount()
+  statements = counting.takeCount()
   await counted.stop()
   await counting.close()
-  const expected = await outcomeOf(undisturbed.id)
+  expected = await outcomeOf(undisturbed.id)
   expect(expected.left).toEqual([])
   expect(expected.sandbox).toHaveLength(5)
   expect(statements).toBeGreaterThan(100)
+})
 
-  for (let at = 1 + Math.floor(Math.random() * every); at < statements; at += every) {
-    const { id, key } = await prepared()
-    const line = await CutLine.to(databaseUrl)
-    const victim = await startHere(settingsOf(line.url))
-    const api = new Api(victim.url, key, '', '')
-    await api.post('/v1/clock/advance', { by: '0s' })
-    line.cutAfter(at)
-    let last = await shownBy(id)
-    let isOver = false
-    const watching = (async () => {
-      while (!isOver) {
-        const shown = await shownBy(id)
-        expect(shown).toBeGreaterThanOrEqual(last)
-        last = shown
+interface Victim {
+  url: string
+  /** Ends it at the statement. */
+  die(): void
+  /** Once it is over. */
+  end(): Promise<void>
+}
+
+/** Two callers advance the same clock, at two processes, of which one ends at this statement. */
+async function outlive(at: number, start: (databaseUrl: string) => Promise<Victim>): Promise<void> {
+  const { id, key } = await prepared()
+  const line = await CutLine.to(databaseUrl)
+  const victim = await start(line.url)
+  const api = new Api(victim.url, key, '', '')
+  await api.post('/v1/clock/advance', { by: '0s' })
+  let hasDied = false
+  line.cutAfter(at, () => {
+    hasDied = true
+    victim.die()
+  })
+  let last = await shownBy(id)
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) {
+      const shown = await shownBy(id)
+      expect(shown).toBeGreaterThanOrEqual(last)
+      last = shown
+    }
+  })()
+  // It may never be answered.
+  void api.post('/v1/clock/advance', { to }).catch(() => undefined)
+  // The other caller comes while the clock is being moved.
+  const here = new Api(survivor.url, key, '', '')
+  await vi.waitUntil(async () => hasDied || (await here.get('/v1/clock')).body.advancingTo !== null, { interval: 1 })
+  await finish(key, to)
+  isOver = true
+  await watching
+  expect(await shownBy(id), `ended at ${at}`).toBe(Date.parse(to))
+  expect(await outcomeOf(id), `ended at ${at} of ${statements}`).toEqual(expected)
+  await victim.end()
+  await line.close()
+  await new Api(survivor.url, organizationKey, '', '').delete(`/v1/environments/${id}`)
+  // The last statements only read what to answer, and the other caller may be there first.
+  if (at < statements - 10) expect(hasDied, `ended at ${at} of ${statements}`).toBe(true)
+}
+
+const placesOf = (step: number) => {
+  const first = 1 + Math.floor(Math.random() * step)
+  return Array.from({ length: Math.ceil((statements - first) / step) }, (_, index) => first + index * step)
+}
+
+test('a process that is cut off: nothing is lost or doubled, and the clock never goes back', async () => {
+  for (const at of placesOf(every.cut))
+    await outlive(at, async (url) => {
+      const here = await startHere(settingsOf(url))
+      const patience = () => new Promise((resolve) => setTimeout(resolve, 2_000))
+      return {
+        url: here.url,
+        die: () => undefined,
+        end: async () => void (await Promise.race([here.stop(), patience()])),
       }
-    })()
-    // It may never be answered.
-    void api.post('/v1/clock/advance', { to }).catch(() => undefined)
-    await finish(key, to)
-    isOver = true
-    await watching
-    expect(await shownBy(id), `cut at ${at}`).toBe(Date.parse(to))
-    const outcome = await outcomeOf(id)
-    expect(outcome, `cut at ${at} of ${statements}`).toEqual(expected)
-    await Promise.race([victim.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
-    await line.close()
-    await new Api(survivor.url, organizationKey, '', '').delete(`/v1/environments/${id}`)
-  }
+    })
+})
+
+test('a process that is killed (-9): nothing is lost or doubled, and the clock never goes back', async () => {
+  const places = placesOf(every.kill)
+  expect(places).not.toEqual([])
+  for (const at of places)
+    await outlive(at, async (url) => {
+      const run = await programs
+        .start({ ...settingsOf(url), PORT: String(await freePort()), BELFRY_LOG: 'info' })
+        .ready()
+      const end = async () => {
+        run.signal('SIGKILL')
+        expect((await run.ended).code).toBeNull()
+      }
+      return { url: run.url, die: () => run.signal('SIGKILL'), end }
+    })
 })

@@ -16,6 +16,7 @@ export class CutLine {
   readonly #open = new Set<net.Socket>()
   #left = Number.POSITIVE_INFINITY
   #count = 0
+  #atCut: () => void = () => undefined
 
   private constructor(databaseUrl: string) {
     const [, folder = ''] = /[?&]host=([^&]+)/.exec(databaseUrl) ?? []
@@ -38,9 +39,13 @@ export class CutLine {
     return count
   }
 
-  /** Nothing passes after so many more statements, for good. The last one arrives, and its answer does not. */
-  cutAfter(statements: number): void {
+  /**
+   * Nothing passes after so many more statements, for good. The last one arrives, and its answer does not.
+   * @param atCut what happens at that very moment, such as the death of the service
+   */
+  cutAfter(statements: number, atCut: () => void = () => undefined): void {
     this.#left = statements
+    this.#atCut = atCut
   }
 
   get isCut(): boolean {
@@ -76,6 +81,7 @@ export class CutLine {
         this.#left -= 1
         // It may be done by the time the connection is lost, or not.
         if (!this.isCut) continue
+        this.#atCut()
         this.#cut()
         return
       }

@@ -14,8 +14,7 @@ import { Api, useServer } from './server.ts'
 /** Requests answered before their work is done. */
 const setsOff = /\/v1\/(?:events|deliveries)\/|\/v2\/events"/
 
-/** The check of a domain is refused an answer at once. */
-const server = useServer({ dnsServers: ['127.0.0.1:1'] })
+const server = useServer()
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const pages = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)].filter((name) =>
   name.endsWith('.md'),

@@ -31,21 +31,10 @@ const flatKinds = ['in_app', 'email', 'email', 'sms', 'delay', 'delay', 'digest'
 const treeKinds = [...flatKinds, 'push', 'push', 'branch', 'branch', 'branch', 'exit'] as const
 const deepest = 2
 
-export function generatedScenario(number: number): Members {
-  const chance = chanceOf(number)
-  const isTree = number >= firstOfTrees
-  const below = (most: number) => Math.floor(chance() * most)
-  const one = <T>(list: readonly T[]): T => list[below(list.length)] as T
-  const maybe = <T>(odds: number, value: () => T): T | undefined => (chance() < odds ? value() : undefined)
-  const given = (members: Members): Members =>
-    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
-  let named = 0
-  const stepId = (type: string) => {
-    named += 1
-    return `${type.replace('_', '-')}-${named}`
-  }
-
-  const schedule = () => ({
+/** Opening hours, on most days. */
+export function schedules(chance: () => number): Members {
+  const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T
+  return {
     isEnabled: true,
     weeklySchedule: Object.fromEntries(
       days
@@ -65,7 +54,24 @@ export function generatedScenario(number: number): Members {
           },
         ]),
     ),
-  })
+  }
+}
+
+export function generatedScenario(number: number): Members {
+  const chance = chanceOf(number)
+  const isTree = number >= firstOfTrees
+  const below = (most: number) => Math.floor(chance() * most)
+  const one = <T>(list: readonly T[]): T => list[below(list.length)] as T
+  const maybe = <T>(odds: number, value: () => T): T | undefined => (chance() < odds ? value() : undefined)
+  const given = (members: Members): Members =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  let named = 0
+  const stepId = (type: string) => {
+    named += 1
+    return `${type.replace('_', '-')}-${named}`
+  }
+
+  const schedule = () => schedules(chance)
   const channels = () => given({ email: maybe(0.5, () => chance() < 0.5), in_app: maybe(0.3, () => chance() < 0.5) })
 
   const skip = (earlier: string[]) => {

@@ -1,7 +1,7 @@
 // Plays every scenario of the documentation: simulated, and lived through in an environment whose clock is held.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { live, NotLivable } from '../../scripts/live.mjs'
 import { expectations } from '../src/engine/simulation/expectations.ts'
 import { momentMs } from '../src/engine/simulation/moments.ts'
@@ -30,6 +30,7 @@ const onlySimulated = ['failover.scenario.yaml']
 test('there is a scenario for everything that takes days', () => {
   expect([...new Set(scenarios.map(({ file }) => file.split('.')[0]))]).toEqual([
     ...[
+      'buttons',
       'cancel',
       'digest-windows',
       'digest',
@@ -85,6 +86,28 @@ test.each(scenarios)('$file › $name, lived through', async ({ file, body }) =>
   expect(told.expectations.filter(({ holds }) => !holds)).toEqual([])
 })
 
+test('the file in docs/testing.md holds, simulated and lived through', async () => {
+  const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+  const [shown = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, text = '']) =>
+    text.includes('inputs:') ? [text] : [],
+  )
+  const { name, ...body } = parse(shown) as { name: string } & Scenario
+  expect(name).toContain('the clocks change')
+  const steps = [
+    { name: 'Collect', stepId: 'collect', type: 'digest', controlValues: { amount: 10, unit: 'minutes' } },
+    {
+      ...{ name: 'Mail', stepId: 'mail', type: 'email' },
+      controlValues: { subject: '{{steps.collect.eventCount}} comments', body: 'Hello' },
+    },
+  ]
+  const made = await server.api.post('/v2/workflows', { name: 'C', workflowId: 'comments', active: true, steps })
+  expect(made, made.text).toMatchObject({ status: 201 })
+  const answer = await server.api.post('/v1/simulations', body)
+  expect(answer.body, answer.text.slice(0, 1_000)).toMatchObject({ passed: true })
+  const lives = expectations(body.expect, await lived(body), momentMs(body.startAt))
+  expect(lives.expectations).toMatchObject([{ holds: true }])
+})
+
 const mailTo = (name: string, more: object = {}) => ({
   ...{ workflowId: name, name, active: true, ...more },
   steps: [
@@ -111,7 +134,7 @@ test('a cancel by key is lived through for the person it names', async () => {
 
 test.each([
   ...['waits', 'attempts', 'windowId'].map((member) => ({ step: { stepId: 'mail', [member]: null } })),
-  ...['endsAt', 'key'].map((member) => ({ window: { stepId: 'mail', [member]: null } })),
+  ...['endsAt', 'id'].map((member) => ({ window: { stepId: 'mail', [member]: null } })),
 ])('what only a simulation tells cannot be lived through: %j', (expected) =>
   expect(
     lived({

@@ -172,6 +172,8 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       {
         ...readConfig({ PORT: String(port), BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,
         role: 'api',
+        // No test asks the DNS of the network: nobody answers there.
+        dnsServers: ['127.0.0.1:1'],
         ...overrides,
         ...config,
       },

@@ -1,6 +1,7 @@
-// `test`: plays scenario files, with the workflows of the folder in the place of the stored ones.
+// `test`: plays scenario files, with the workflows of the folder in the place of the stored ones; or lives through them.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { liveThrough } from '../../../scripts/live.mjs'
 import {
   filesAt,
   junitOf,
@@ -10,6 +11,8 @@ import {
   scenariosIn,
   Unplayable,
 } from '../../../scripts/scenario-files.mjs'
+import { checkExpectations, expectations } from '../../../server/src/engine/simulation/expectations.ts'
+import { momentMs } from '../../../server/src/engine/simulation/moments.ts'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { isObject, readFolder } from '../folder/read.ts'
@@ -19,9 +22,16 @@ import type { Service } from '../service.ts'
 interface TestOptions {
   only?: string
   junit?: string
+  live?: boolean
 }
 
-export async function test(context: Context, places: string[], { only, junit }: TestOptions): Promise<void> {
+const rules = { momentMs, checkExpectations, expectations }
+
+export async function test(
+  context: Context,
+  places: string[],
+  { only, junit, live = false }: TestOptions,
+): Promise<void> {
   const { terminal, dir } = context
   const drafts = existsSync(dir) ? draftsIn(dir) : new Map<string, Definition>()
   const scenarios = readScenarios(places.length > 0 ? places : [path.join(dir, 'scenarios')])
@@ -31,20 +41,23 @@ export async function test(context: Context, places: string[], { only, junit }: 
   const service = context.service()
   const played: Played[] = []
   for (const scenario of scenarios) {
-    const one = await play(service, scenario)
+    const one = await (live ? liveThrough(service.place, scenario, rules) : play(service, scenario))
     played.push(one)
     terminal.say(linesOf(one).join('\n'))
   }
   if (junit !== undefined) writeFileSync(junit, junitOf(played))
   const hasFailed = (each: Played) => each.problem !== undefined || each.failed.length > 0
+  const isSkipped = (each: Played) => each.skipped !== undefined
   const failed = played.filter(hasFailed).length
+  const skipped = played.filter(isSkipped).length
+  const passed = played.length - failed - skipped
   const results = played.map((each) => ({
-    ...{ file: each.file, name: each.name, passed: !hasFailed(each), problem: each.problem ?? null },
-    expectations: each.failed,
+    ...{ file: each.file, name: each.name, passed: !hasFailed(each) && !isSkipped(each) },
+    ...{ problem: each.problem ?? null, skipped: each.skipped ?? null, expectations: each.failed },
   }))
   terminal.result(
-    { passed: played.length - failed, failed, results },
-    () => `${played.length - failed} passed, ${failed} failed`,
+    { passed, failed, skipped, results },
+    () => `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`,
   )
   if (played.some(({ problem }) => problem !== undefined)) process.exitCode = 2
   else if (failed > 0) process.exitCode = 1

@@ -135,8 +135,10 @@ async function sendRecords(
       await service.post(kind === 'tenants' ? '/v1/tenants' : '/v2/contexts', item)
       counts.imported += 1
     } catch (error) {
-      if (!(error instanceof Failure) || error.code === 'unreachable') throw error
+      if (!(error instanceof Failure)) throw error
       if (/exists|conflict/.test(error.code)) counts.unchanged += 1
+      // Only what is wrong with the record itself; whatever else is refused is tried again by the next import.
+      else if (!/validation|invalid|too_l/.test(error.code)) throw error
       else {
         counts.failed += 1
         report.unmapped({

@@ -38,7 +38,7 @@ export const layouts = {
   change: (
     layoutId: string,
     body: Body<'PUT /v2/layouts/{layoutId}'>,
-    { revision, message }: { revision: string; message: string },
+    { revision = '', message = '' }: { revision?: string | undefined; message?: string } = {},
   ) => api('PUT /v2/layouts/{layoutId}', { path: { layoutId }, body, revision, message }),
   duplicate: (layoutId: string, name: string) =>
     api('POST /v2/layouts/{layoutId}/duplicate', { path: { layoutId }, body: { name } }),

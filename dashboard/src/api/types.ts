@@ -5834,6 +5834,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -5895,7 +5897,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -6036,6 +6038,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -6104,7 +6108,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -12772,6 +12776,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12821,7 +12827,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12877,6 +12883,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -13005,7 +13013,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13106,7 +13114,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13353,7 +13361,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13454,7 +13462,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13534,6 +13542,177 @@ export interface Operations {
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
+    }
+  }
+  /** List the last 20 imports, newest first */
+  'GET /v2/import': {
+    answer: {
+      imports: Array<{
+        importId: string
+        source: string
+        /** Stopped: no request for a minute, and something is left */
+        status: 'running' | 'stopped' | 'done'
+        startedAt: string
+        updatedAt: string
+        kinds: Array<{
+          kind: string
+          found: number
+          done: number
+          imported: number
+          unchanged: number
+          failed: number
+        }>
+      }>
+    }
+  }
+  /** Import up to 500 subscribers */
+  'POST /v2/import/subscribers': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 preferences of subscribers */
+  'POST /v2/import/preferences': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 device tokens or chat addresses of subscribers */
+  'POST /v2/import/credentials': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 subscriptions to topics */
+  'POST /v2/import/topic-subscriptions': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 in-app messages */
+  'POST /v2/import/messages': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
     }
   }
   /** Retrieve the settings of the organization */

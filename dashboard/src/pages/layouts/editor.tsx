@@ -108,7 +108,7 @@ function Editor({ layout }: { layout: Layout }) {
   const [isAsking, setAsking] = useState(false)
   const [newer, setNewer] = useState<Layout>()
   const save = useAction({
-    do: ({ message = '', onto = revision, ...sent }: Draft & { message?: string; onto?: string }) => {
+    do: ({ message = '', onto = revision, ...sent }: Draft & { message?: string; onto?: string | undefined }) => {
       const { name, body, editorType, isTranslationEnabled } = sent
       const email = { body, editorType }
       return layouts

@@ -13,7 +13,12 @@ import { Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { oneOf, useUrlState } from '../../ui/list/url-state.ts'
 import { commandOf, type SourceName, sources } from './commands.ts'
 
-const schema = { from: oneOf(sources.map(({ value }) => value)) }
+const schema = {
+  from: oneOf(
+    sources.map(({ value }) => value),
+    'novu',
+  ),
+}
 
 export function Page() {
   return (
@@ -39,7 +44,7 @@ function Commands() {
   const environment = useEnvironment()
   const canSee = useCan('owner')
   const keys = useQuery({ ...environments.apiKeys(), enabled: canSee })
-  const [{ from = 'novu' }, setUrl] = useUrlState(schema)
+  const [{ from }, setUrl] = useUrlState(schema)
   const apiKey = keys.data?.[0]?.key
   return (
     <div className="grid gap-3">
@@ -105,7 +110,7 @@ function ImportCard({ of: { source, status, startedAt, updatedAt, kinds } }: { o
         {status === 'stopped' && '. The same command goes on where it was.'}
       </p>
       <ul className="mt-3 grid gap-3">
-        {kinds.map(({ kind, found, done, imported, unchanged, failed }) => (
+        {kinds.toSorted(inOrder).map(({ kind, found, done, imported, unchanged, failed }) => (
           <li key={kind} className="grid gap-1">
             <ProgressBar done={done} total={found} label={words[kind] ?? kind} />
             <p className="text-xs text-muted tabular-nums">
@@ -119,6 +124,12 @@ function ImportCard({ of: { source, status, startedAt, updatedAt, kinds } }: { o
       </ul>
     </li>
   )
+}
+
+/** As they are sent. */
+const inOrder = (a: { kind: string }, b: { kind: string }) => {
+  const order = Object.keys(words)
+  return order.indexOf(a.kind) - order.indexOf(b.kind)
 }
 
 const words: Record<string, string> = {

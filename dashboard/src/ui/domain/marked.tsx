@@ -4,7 +4,10 @@ import type { ReactNode } from 'react'
 
 export type Side = 'before' | 'after'
 
-const classes = { before: 'bg-bad/20 text-inherit line-through', after: 'bg-good/25 text-inherit no-underline' } as const
+const classes = {
+  before: 'bg-bad/20 text-inherit line-through',
+  after: 'bg-good/25 text-inherit no-underline',
+} as const
 
 /** The text of one side; what the other side lacks is marked, for screen readers too. */
 export function Marked({ before, after, side }: { before: string; after: string; side: Side }): ReactNode {
@@ -73,7 +76,9 @@ function wordsIn(page: Document): Word[] {
 }
 
 function mark(page: Document, words: Word[], tag: 'del' | 'ins', style: string): void {
-  for (const [node, own] of Map.groupBy(words, (word) => word.node)) {
+  const byNode = new Map<Text, Word[]>()
+  for (const word of words) byNode.set(word.node, [...(byNode.get(word.node) ?? []), word])
+  for (const [node, own] of byNode) {
     if (!own.some(({ isMarked }) => isMarked)) continue
     const parts = own.map(({ text, isMarked }) => {
       if (!isMarked || text.trim() === '') return text

@@ -33,7 +33,9 @@ const ofProcesses: Record<string, string> = {
 
 test('no statement reads the clock of the database for times of an environment', () => {
   const found = ['engine', 'steps', 'db', 'http', 'providers', 'render'].flatMap(filesIn).flatMap((file) => {
-    const statements = [...textOf(file).matchAll(/`[^`]*`|'[^'\n]*'/g)].map(([each]) => each.replaceAll(/\$\{[^}]*\}/g, '$'))
+    const statements = [...textOf(file).matchAll(/`[^`]*`|'[^'\n]*'/g)].map(([each]) =>
+      each.replaceAll(/\$\{[^}]*\}/g, '$'),
+    )
     return statements
       .filter((each) => databaseClock.test(each) && !ofQueue.test(each))
       .map((each) => `${file}: ${each.slice(0, 100)}`)

@@ -32,6 +32,9 @@ export async function heldTime(
   return new HeldMoment(row.clock_now, clock.now())
 }
 
+/** When runs are due that steps start, and walks: behind calls, which are due at 0, and before every wait of the moment. */
+export const beforeWaits = new Date(1)
+
 /** It was deleted meanwhile. */
 export class EnvironmentGone extends Error {
   constructor() {

@@ -34,15 +34,16 @@ export const lockClock = statement(
 export const setClock = statement('set_clock', 'UPDATE environments SET clock_now = $2 WHERE id = $1')
 /**
  * What an environment's clock shows, and what is to be done by then, first what began first. Calls are before all. With each the
- * subscriber it is about, whether its run will wait again, and whether a fault or a failing integration makes calls depend on
- * each other.
+ * subscriber it is about, whether its run may wait again or start others, and whether a fault or a failing integration makes calls
+ * depend on each other.
  */
 export const findHeldWork = statement(
   'find_held_work',
   `SELECT e.clock_now, t.subject_id, t.position, t.kind, n.subscriber_row_id,
      t.kind = 'step' AND EXISTS (
        SELECT FROM jobs j WHERE j.environment_id = e.id AND j.notification_id = t.subject_id AND j.status IN ('pending', 'delayed')
-         AND (j.status = 'pending' AND j.type IN ('delay', 'digest', 'wait_for_event', 'ask') OR j.type = 'ask'
+         AND (j.status = 'pending' AND j.type IN (
+             'delay', 'digest', 'wait_for_event', 'ask', 'branch', 'start_workflow') OR j.type = 'ask'
            OR j.type IN ('email', 'sms', 'chat', 'push', 'custom') AND 'hold' IN (e.guards ->> 'quietHours', (
              SELECT w.journey ->> 'quietHours' FROM workflows w
              WHERE w.environment_id = e.id AND w.id = n.workflow_id)))) AS waits_again,

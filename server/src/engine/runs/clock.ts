@@ -13,7 +13,7 @@ import {
   setClock,
 } from '../core/held-statements.ts'
 import { endedSteps, type HeldWork, SessionLocks, type Watching, workLock } from './held-work.ts'
-import type { RunState } from './run-state.ts'
+import type { WatchedRun } from './load.ts'
 
 /** How long one call works. Then it says how far it came. */
 const mostMs = 60_000
@@ -276,7 +276,7 @@ class Advance implements Watching {
     this.#told.attempts += 1
   }
 
-  changed = (runs: RunState[], at: Date): void => {
+  changed = (runs: WatchedRun[], at: Date): void => {
     const { messages, reasons, events } = this.#told
     for (const { status, jobs, effects } of runs) {
       if (status !== 'processing' && jobs.some(({ isChanged }) => isChanged)) this.#told.runsEnded += 1

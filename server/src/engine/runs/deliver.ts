@@ -357,7 +357,7 @@ export class Deliveries {
   ): Promise<void> {
     const { memory, shares, hands, wakes, bell, tracing, meter } = this.#parts
     const keys = ended.map(({ key }) => key)
-    const runs = await lockRuns(transaction, memory, keys, now)
+    const runs = await lockRuns(transaction, memory, keys, now, watch)
     const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
       const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
       const job = run?.jobs.find(({ position }) => position === key.position)

@@ -9,13 +9,13 @@ import type { Delivery } from '../../providers/delivery.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
 import { chanceFrom } from '../core/chance.ts'
 import { HeldCircuits } from '../core/held-circuits.ts'
-import { EnvironmentGone, heldTime } from '../core/held-clocks.ts'
+import { beforeWaits, EnvironmentGone, heldTime } from '../core/held-clocks.ts'
 import { addHeldWork, findHeldWork, queueHeldWork, takeHeldWork } from '../core/held-statements.ts'
 import type { Deliveries } from './deliver.ts'
 import { fanOutHeld } from './fan-out.ts'
-import type { RunKey } from './load.ts'
+import type { RunKey, WatchedRun } from './load.ts'
 import { lookAgain, tellHeld } from './posted-events.ts'
-import { isEnded, type RunState } from './run-state.ts'
+import { isEnded } from './run-state.ts'
 import { type EngineParts, noteTriggered, startHeld } from './start-runs.ts'
 import { secondTimer } from './store.ts'
 import { wakeTaken } from './timers.ts'
@@ -36,7 +36,7 @@ interface PieceRow {
   position: number
   kind: 'step' | 'unsnooze' | 'clicks' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   subscriber_row_id: string | null
-  /** Of a wait: whether another may follow, whose place in the order then depends on what it causes. */
+  /** Of a wait: whether another, or other runs, may follow, whose place in the order then depends on what it causes. */
   waits_again: boolean
   /** Whether calls depend on each other. */
   is_rough: boolean
@@ -48,7 +48,7 @@ type Piece = PieceRow & { subject_id: string }
 export interface Watching {
   waitsEnded(count: number): void
   attempted(): void
-  changed(runs: RunState[], now: Date): void
+  changed(runs: WatchedRun[], now: Date): void
 }
 
 const nobodyWatches: Watching = {
@@ -186,7 +186,7 @@ class Shift {
   ): Promise<void> {
     if (!(await fanOutHeld(transaction, this.#parts, key, storing))) return
     const { environmentId: environment_id, eventId: subject_id, lane: position } = key
-    const rest = { environment_id, subject_id, position, due_at: storing.now, kind: 'walk', held: true }
+    const rest = { environment_id, subject_id, position, due_at: beforeWaits, kind: 'walk', held: true }
     await transaction.run(addHeldWork, [JSON.stringify([rest])])
   }
 
@@ -263,7 +263,7 @@ function together(pieces: Piece[]): Piece[] {
 class Order {
   readonly #tell: Watching['changed']
   #places: Map<string, number> | undefined
-  #kept: Array<{ run: RunState; now: Date }> = []
+  #kept: Array<{ run: WatchedRun; now: Date }> = []
 
   constructor(tell: Watching['changed']) {
     this.#tell = tell
@@ -274,7 +274,7 @@ class Order {
     if (pieces.length > 1) this.#places = new Map(pieces.map(({ subject_id }, place) => [subject_id, place]))
   }
 
-  changed = (runs: RunState[], now: Date): void => {
+  changed = (runs: WatchedRun[], now: Date): void => {
     if (this.#places) this.#kept.push(...runs.map((run) => ({ run, now })))
     else this.#tell(runs, now)
   }
@@ -282,7 +282,7 @@ class Order {
   flush(): void {
     const places = this.#places
     if (!places) return
-    const placeOf = ({ run }: { run: RunState }) => places.get(run.id) ?? places.size
+    const placeOf = ({ run }: { run: WatchedRun }) => places.get(run.id) ?? places.size
     for (const { run, now } of this.#kept.sort((a, b) => placeOf(a) - placeOf(b))) this.#tell([run], now)
     this.#kept = []
     this.#places = undefined
@@ -337,5 +337,5 @@ export class SessionLocks {
 }
 
 /** The steps of these runs that have just ended. */
-export const endedSteps = (runs: RunState[]) =>
+export const endedSteps = (runs: WatchedRun[]) =>
   runs.flatMap((run) => run.jobs.filter((job) => job.isChanged && isEnded(job)).map((job) => ({ run, job })))

@@ -45,16 +45,29 @@ export interface LoadedRow extends Selectable<NotificationTable> {
   seen: Record<string, Record<string, unknown>> | null
 }
 
-/** Locks and reads runs. A run whose subscriber was deleted is ended and left out. */
+/** As much of a run that has changed as whoever watches is told. */
+export interface WatchedRun extends Pick<RunState, 'id' | 'status' | 'transactionId'> {
+  subscriber: Pick<SubscriberRow, 'subscriber_id'>
+  workflow: { identifier: string }
+  jobs: Array<Pick<JobState, 'status' | 'reason' | 'isChanged'> & { step: { stepId: string } }>
+  effects: { messages: Array<{ status: string; channel: string }> }
+}
+
+/**
+ * Locks and reads runs. A run whose subscriber was deleted is ended and left out.
+ * @param watch told of those once they are stored
+ */
 export async function lockRuns(
   transaction: Transaction,
   memory: Memory,
   keys: RunKey[],
   now: Date,
+  watch?: (runs: WatchedRun[], now: Date) => void,
 ): Promise<RunState[]> {
   const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
   await transaction.run(holdRuns, columns)
-  return runsOf(transaction, memory, await transaction.run<LoadedRow>(loadRuns, columns), now)
+  const rows = await transaction.run<LoadedRow>(loadRuns, columns)
+  return runsOf(transaction, memory, rows, now, watch && ((ended) => transaction.afterCommit(() => watch(ended, now))))
 }
 
 /** The runs in these rows; see `lockRuns` for those left out. */
@@ -63,21 +76,25 @@ export async function runsOf(
   memory: Memory,
   rows: LoadedRow[],
   now: Date,
+  tell?: (ended: WatchedRun[]) => void,
 ): Promise<RunState[]> {
   const events = rows.flatMap(({ event }) => (event ? [datedEvent(event)] : []))
   const references = await readReferences(transaction, events)
   const runs: RunState[] = []
-  const orphans: LoadedRow[] = []
+  const orphans: Orphan[] = []
   for (const row of rows) {
     const environment = await memory.recallAt(row.environment_id, row.revision)
     const definition = await environment?.version(row.workflow_id, row.workflow_version)
     if (!environment || !definition || !row.event || !row.subscriber) {
-      orphans.push(row)
+      orphans.push({ row, identifier: definition?.identifier ?? row.workflow_id })
       continue
     }
     runs.push(await existingRun(row, { environment, definition, event: references.factsOf(datedEvent(row.event)) }))
   }
-  if (orphans.length > 0) await endAll(transaction, orphans, now)
+  if (orphans.length > 0) {
+    const ended = await endAll(transaction, orphans, now)
+    tell?.(ended)
+  }
   await meetPeople(transaction, runs)
   return runs
 }
@@ -110,8 +127,17 @@ export async function findPeople(
   )
 }
 
-async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], now: Date): Promise<void> {
-  const ended = rows.flatMap(({ environment_id, id, status, jobs }) => {
+interface Orphan {
+  row: LoadedRow
+  /** Of its workflow, if that is still there. */
+  identifier: string
+}
+
+async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], now: Date): Promise<WatchedRun[]> {
+  const told: WatchedRun[] = []
+  const rows = orphans.map(({ row }) => row)
+  const ended = orphans.flatMap(({ row, identifier }) => {
+    const { environment_id, id, status, jobs } = row
     const outline: Outline = {
       id,
       status: status as RunState['status'],
@@ -127,6 +153,14 @@ async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], 
       })),
     }
     endOrphan(outline, now)
+    told.push({
+      ...{ id, status: outline.status, transactionId: row.transaction_id, effects: { messages: [] } },
+      ...{ subscriber: { subscriber_id: row.subscriber_id }, workflow: { identifier } },
+      jobs: outline.jobs.map((job) => ({
+        ...job,
+        step: { stepId: jobs?.find(({ position }) => position === job.position)?.step_id ?? '' },
+      })),
+    })
     return outline.jobs
       .filter(({ isChanged }) => isChanged)
       .map(({ position, ...job }) => ({ environment_id, notification_id: id, position, ...job, run: outline.status }))
@@ -139,6 +173,7 @@ async function endAll(transaction: Pick<Transaction, 'run'>, rows: LoadedRow[], 
       asking.map(({ environment_id, id }) => ({ environmentId: environment_id, id })),
       now,
     )
+  return told
 }
 
 async function existingRun(

@@ -46,6 +46,10 @@ export function factsOf(row: FactRow): MessageFacts {
 const isActed = (cta: unknown): boolean =>
   (cta as { action?: { status?: unknown } | null } | null)?.action?.status === 'done'
 
+/** The button of a message, if it has one of this type. */
+export const buttonIn = <Button extends { type: string }>(cta: unknown, type: string): Button | undefined =>
+  ((cta ?? {}) as { action?: { buttons?: Button[] } | null }).action?.buttons?.find((button) => button.type === type)
+
 const newFacts = (
   { id, channel, status }: Pick<FactRow, 'id' | 'channel' | 'status'>,
   stepId: string,

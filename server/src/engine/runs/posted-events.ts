@@ -351,7 +351,7 @@ async function tellRuns(
   const { memory, shares, hands, wakes, bell, tracing, meter } = parts
   if (ids.length === 0) return
   const keys = ids.map((id) => ({ environmentId, id }))
-  const runs = await lockRuns(transaction, memory, keys, now)
+  const runs = await lockRuns(transaction, memory, keys, now, watch)
   const threads = runs.map((run) => ({ run, progress: hearAll(run, heard, now) }))
   await settle(transaction, threads, parts, now)
   const told = runs.filter(({ jobs }) => jobs.some(({ isChanged }) => isChanged))

@@ -15,7 +15,7 @@ import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
 import { type FairShare, priorities } from '../core/fair-share.ts'
-import { heldTime } from '../core/held-clocks.ts'
+import { beforeWaits, heldTime } from '../core/held-clocks.ts'
 import { beginHeldWalks } from '../core/held-statements.ts'
 import type { Memory } from '../core/memory.ts'
 import type { Meter } from '../core/meter.ts'
@@ -23,7 +23,7 @@ import { addRecipients, findRecipients, saveTenants, takeEvents, touchWorkflows 
 import { beginWalks } from '../core/walk-statements.ts'
 import { contextKeysOf, type EventRow, newRun, type PreparedEvent, type RecipientRow } from './compose.ts'
 import type { Hands } from './hands.ts'
-import { type RunKey, readReferences } from './load.ts'
+import { type RunKey, readReferences, type WatchedRun } from './load.ts'
 import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
 import { advance } from './run.ts'
@@ -94,7 +94,7 @@ export async function startHeld(
 export interface Storing {
   goesOn?: boolean
   /** Told of the runs once they are stored. */
-  watch?: ((runs: RunState[], now: Date) => void) | undefined
+  watch?: ((runs: WatchedRun[], now: Date) => void) | undefined
 }
 
 const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
@@ -117,7 +117,7 @@ export async function startEvents(
   const [held] = wide.filter(({ environment }) => environment.facts.clock !== undefined)
   if (held) {
     const { environment_id } = held.row
-    await transaction.run(beginHeldWalks, [environment_id, wide.map(({ row }) => row.id), now])
+    await transaction.run(beginHeldWalks, [environment_id, wide.map(({ row }) => row.id), beforeWaits])
     if (!goesOn) await tellHeldWork(transaction, environment_id, { bell })
   } else if (wide.length > 0) {
     await transaction.run(beginWalks, [

@@ -6,6 +6,7 @@ import { rowsGiven, statement, type Transaction } from '../../db/core/transactio
 import type { StartWorkflow } from '../../steps/contract/need.ts'
 import type { Bell } from '../core/bell.ts'
 import { priorities } from '../core/fair-share.ts'
+import { beforeWaits } from '../core/held-clocks.ts'
 import { addHeldWork } from '../core/held-statements.ts'
 import type { Memory, WorkflowVersion } from '../core/memory.ts'
 import { judgeStart, type Start, type TenantChoice } from './judge.ts'
@@ -89,7 +90,12 @@ export async function startWorkflows(
   if (row && row.queued > 0) transaction.afterCommit(() => bell.ring('start_runs', row.queued))
   const [first] = held
   if (first) {
-    const work = held.map(({ environment_id, id }) => ({ environment_id, subject_id: id, position: 0, due_at: now }))
+    const work = held.map(({ environment_id, id }) => ({
+      environment_id,
+      subject_id: id,
+      position: 0,
+      due_at: beforeWaits,
+    }))
     await transaction.run(addHeldWork, [JSON.stringify(work.map((each) => ({ ...each, kind: 'start', held: true })))])
     await tellHeldWork(transaction, first.environment_id, { bell })
   }

@@ -112,7 +112,7 @@ export async function wakeTaken(
   if (clicked.length > 0) await parts.settleClicks?.(transaction, clicked, now)
   const steps = timers.filter(({ kind }) => kind === 'step')
   if (steps.length === 0) return
-  const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
+  const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now, watch)).map((run) => [run.id, run]))
   const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
   await settle(transaction, threads, parts, now)
   // In the order of their waits, so that what they begin has that order too.

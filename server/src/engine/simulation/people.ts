@@ -40,7 +40,7 @@ export class People {
   readonly #topics = new Map<string, Topic>()
   readonly #tenants = new Map<string, Snapshot['tenants'][number]>()
   readonly #contexts = new Map<string, Members>()
-  /** Row ids of the invented ones, whom a broadcast reaches. */
+  /** Row ids of those who are not stored, whom a broadcast reaches. */
   readonly #invented = new Set<string>()
 
   constructor(surroundings: Surroundings) {
@@ -70,9 +70,11 @@ export class People {
   }
 
   #add(subscriberId: string, fields: SubscriberFields, now: Date): RecipientRow {
+    const id = this.#surroundings.newId(now)
+    this.#invented.add(id)
     return this.#put({
       environment_id: this.#surroundings.snapshot.environment.id,
-      id: this.#surroundings.newId(now),
+      id,
       subscriber_id: subscriberId,
       first_name: null,
       last_name: null,
@@ -258,7 +260,7 @@ export class People {
     return tenant && { active: tenant.active[workflowId] ?? null }
   }
 
-  /** The members of a trigger's topics, in the order of their row ids; for a broadcast, the invented subscribers. */
+  /** The members of a trigger's topics, in the order of their row ids; for a broadcast, those who are not stored. */
   members(event: EventRow, contextKeys: string[]): Array<{ recipient: RecipientRow; via: Subscription[] | null }> {
     if (event.recipients === null) return this.#rows(this.#invented).map((recipient) => ({ recipient, via: null }))
     const topics = topicKeysOf(event.recipients).flatMap((key) => this.#topics.get(key) ?? [])

@@ -39,6 +39,7 @@ import {
 } from '../runs/compose.ts'
 import { idleStatus, judgePayload, judgeStart, keyFrom } from '../runs/judge.ts'
 import { directOf, isWide, reach } from '../runs/members.ts'
+import { buttonIn } from '../runs/message-facts.ts'
 import { PassedOver } from '../runs/passed-over.ts'
 import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
 import { recipientIn } from '../runs/question-jobs.ts'
@@ -487,9 +488,12 @@ export class Play {
   /** As the inbox marks messages. */
   async #mark({ type, subscriberId, transactionId, stepId, action }: Extract<Input, { type: Marking }>): Promise<void> {
     const now = this.#now
+    // Who was deleted and came back has a new inbox.
+    const person = this.#people.find(subscriberId)
     const found = this.#inbox(
-      ({ run, job }) =>
-        recipientIn(run, job).subscriber_id === subscriberId &&
+      ({ run, job, row }) =>
+        recipientIn(run, job).id === person?.id &&
+        (type !== 'acted' || job.asked !== null || buttonIn(row.cta, action ?? 'primary') !== undefined) &&
         (transactionId === undefined || run.transactionId === transactionId) &&
         (stepId === undefined || job.step.stepId === stepId),
     )
@@ -533,6 +537,7 @@ export class Play {
     const event = this.#events.get(run.event.id)
     if (!subscriber || !event) {
       endOrphan(run, this.#now)
+      this.windows.abandon(run)
       this.record.observe(run, this.#now)
       return false
     }

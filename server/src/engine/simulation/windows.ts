@@ -122,6 +122,17 @@ export class Windows {
     return heir.run
   }
 
+  /** The run that collects ends without closing its window: its subscriber is gone. */
+  abandon(run: RunState): void {
+    for (const [key, { notification_id }] of this.#digests) {
+      if (notification_id !== run.id) continue
+      const window = this.#open.get(key)
+      if (window) this.#close(window, 'time')
+      this.#open.delete(key)
+      this.#digests.delete(key)
+    }
+  }
+
   /** The steps whose events this run's digest has taken. */
   #mergedInto(id: string, window: Window | undefined) {
     return (window?.runIds ?? []).flatMap((runId) => {

@@ -39,6 +39,7 @@ export function preferencePage(page: PreferencePage): string {
   const content = `${logoOf(brand)}${nameOf(brand)}
 <h1>${escapeUTF8(texts.heading)}</h1>
 <p role="status"${isSaved ? ' class="status"' : ''}>${isSaved ? escapeUTF8(texts.saved) : ''}</p>
+<h2 class="hidden">${escapeUTF8(texts.preferences)}</h2>
 <form method="post" id="preferences"${hasStopped ? ' data-plain' : ''}>
 ${
   hasStopped

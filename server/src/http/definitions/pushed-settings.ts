@@ -374,10 +374,9 @@ async function applyIntegrations(
           .columns(['environment_id', 'id'])
           .doUpdateSet(
             Object.fromEntries(
-              ['identifier', 'name', 'active', 'is_primary', 'priority', 'conditions', 'credentials', 'updated_at'].map((column) => [
-                column,
-                sql.ref(`excluded.${column}`),
-              ]),
+              ['identifier', 'name', 'active', 'is_primary', 'priority', 'conditions', 'credentials', 'updated_at'].map(
+                (column) => [column, sql.ref(`excluded.${column}`)],
+              ),
             ),
           ),
       )

@@ -9,6 +9,7 @@ import { compileValidator } from '../edge/validation.ts'
 import { importedCredentials } from './credentials.ts'
 import { type AnyKind, type ImportKind, inRounds, type Outcome } from './kind.ts'
 import { importedMessages } from './messages.ts'
+import { Pace } from './pace.ts'
 import { importedPreferences } from './preferences.ts'
 import { listImports, mostListed, type Progress, saveProgress } from './progress.ts'
 import { importedSubscribers } from './subscribers.ts'
@@ -74,6 +75,7 @@ const Imports = Type.Object({
 
 export const imports: Resource = (app, { db, pool, secrets, brand, clock, config }) => {
   const tags = ['Import']
+  const pace = new Pace()
 
   app.get(
     '/v2/import',
@@ -135,21 +137,23 @@ export const imports: Resource = (app, { db, pool, secrets, brand, clock, config
         }
         const around = { now, keptSince: kind.prepare ? await keptSince(environment.id, now) : undefined }
         await kind.prepare?.(pool, sound, around)
-        const isFirst = await db.transaction().execute(async (tx) => {
-          const importing = { tx, environmentId: environment.id, secrets, brand, ...around }
-          for (const round of kind.keyOf ? inRounds(sound, kind.keyOf) : [sound]) {
-            if (round.length === 0) continue
-            const stored = await kind.store(importing, round)
-            for (const [index, item] of round.entries()) outcomes.set(item, stored[index] ?? 'unchanged')
-          }
-          if (!body.progress) return true
-          const done = countsOf(body.items, outcomes)
-          return saveProgress(
-            tx,
-            { environmentId: environment.id, kind: kind.name, progress: body.progress as Progress, now: clock.now() },
-            { ...done, failed: done.failed.length },
-          )
-        })
+        const store = () =>
+          db.transaction().execute(async (tx) => {
+            const importing = { tx, environmentId: environment.id, secrets, brand, ...around }
+            for (const round of kind.keyOf ? inRounds(sound, kind.keyOf) : [sound]) {
+              if (round.length === 0) continue
+              const stored = await kind.store(importing, round)
+              for (const [index, item] of round.entries()) outcomes.set(item, stored[index] ?? 'unchanged')
+            }
+            if (!body.progress) return true
+            const done = countsOf(body.items, outcomes)
+            return saveProgress(
+              tx,
+              { environmentId: environment.id, kind: kind.name, progress: body.progress as Progress, now: clock.now() },
+              { ...done, failed: done.failed.length },
+            )
+          })
+        const isFirst = await pace.run(store)
         note(request, kind.name, isFirst, body.progress)
         return countsOf(body.items, outcomes)
       },

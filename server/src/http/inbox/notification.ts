@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import type { ButtonType, MessageRow, MessageWorkflowRow } from '../../db/queries/messages.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import { buttonIn } from '../../engine/runs/message-facts.ts'
 import { given } from '../activity/message-shape.ts'
 import { Channel, FreeObject, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { Severity } from '../workflows/shape.ts'
@@ -103,8 +104,7 @@ interface Cta {
 }
 
 /** The button of a message, if it has one of this type. */
-export const buttonOf = (row: MessageRow, type: ButtonType): Button | undefined =>
-  ((row.cta ?? {}) as Cta).action?.buttons?.find((button) => button.type === type)
+export const buttonOf = (row: MessageRow, type: ButtonType): Button | undefined => buttonIn<Button>(row.cta, type)
 
 function toNotification(
   row: MessageRow,

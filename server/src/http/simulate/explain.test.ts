@@ -521,6 +521,47 @@ test('nothing is stored by it, and viewers may ask', async () => {
   expect((await viewer.get('/v1/explain?workflowId=news&subscriberId=ada')).status).toBe(200)
 })
 
+test('of equal remedies, the whole has the smallest: to wait, then the address, the preference, the integration', async () => {
+  const throttle: Step = {
+    ...{ name: 'Limit', stepId: 'limit', type: 'throttle', controlValues: { amount: 1, unit: 'hours' } },
+  }
+  for (const [who, more] of [
+    ['torn', { phone: '+491701234567' }],
+    ['bare', {}],
+  ] as const) {
+    await person(who, { email: `${who}@example.com`, timezone: 'UTC', ...more })
+    await preferences({ channels: { email: false } }, who)
+  }
+  const remedyOf = async (workflowId: string, steps: Step[], subscriberId: string) => {
+    await makeWorkflow(api, workflowId, steps)
+    const { body } = await explain({ workflowId, subscriberId, payload: { what: 'x' } })
+    expect(body.wouldGet).toBe(false)
+    return body.remedy.changes.map(({ gate, by }: Found) => `${gate} by ${by}`)
+  }
+  // Each step needs one change.
+  expect(await remedyOf('torn-1', [email(), sms()], 'bare')).toEqual(['address by subscriber'])
+  await switchOff('sms')
+  expect(await remedyOf('torn-2', [sms(), email()], 'torn')).toEqual(['preference by subscriber'])
+  expect(await remedyOf('torn-3', [sms()], 'torn')).toEqual(['integration by you'])
+  // Somebody who passed shuts the throttle for all behind it; in an hour it is open again.
+  const inbox: Step = { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'Hi' } }
+  await makeWorkflow(api, 'torn-4', [sms(), throttle, inbox])
+  await trigger(api, 'torn-4', 'bare')
+  await server.drain()
+  const { body } = await explain({ workflowId: 'torn-4', subscriberId: 'bare' })
+  expect(body.remedy).toMatchObject({ channel: 'in_app', changes: [{ gate: 'throttle', by: 'time' }] })
+  await switchOn('sms')
+})
+
+test('a variable that a default fills in is not empty', async () => {
+  const body =
+    '{{payload.what | default: "nothing"}} {% if payload.note %}{{payload.note}}{% endif %} {{payload.place}}'
+  await makeWorkflow(api, 'filled', [email({ body: `<p>${body}</p>` })])
+  const answer = await explain({ workflowId: 'filled' })
+  const content = answer.body.steps[0].gates.find(({ gate }: Found) => gate === 'content')
+  expect(content).toEqual({ gate: 'content', passed: true, empty: ['payload.place'] })
+})
+
 describe('branches', () => {
   const condition = { '>': [{ var: 'payload.total' }, 100] }
   const steps: Step[] = [

@@ -139,6 +139,8 @@ describe('what happens when', () => {
     expect(await sent(mark('+1m', 'read'), mark('+2m', 'unread'))).toEqual({ in_app: 1, email: 1 })
     expect(await sent(mark('+1m', 'unread'), mark('+2m', 'read'))).toEqual({ in_app: 1 })
     expect(await sent(mark('+1m', 'acted', { action: 'primary' }))).toEqual({ in_app: 1 })
+    // A button that is not there cannot be pressed.
+    expect(await sent(mark('+1m', 'acted', { action: 'secondary' }))).toEqual({ in_app: 1, email: 1 })
   })
 
   test('marks are for one trigger or one step, where they say so', async () => {

@@ -108,7 +108,7 @@ export interface StepPorts {
 
 /** Which wait a random number is for. */
 export interface ChanceOf {
-  run: Pick<RunFacts, 'transactionId' | 'subscriber'>
+  run: Pick<RunFacts, 'transactionId' | 'subscriber'> & { event?: Pick<RunFacts['event'], 'startedBy'> }
   stepId: string
   /** The place of the device or chat among the step's. */
   destination: number
