@@ -1,7 +1,17 @@
 // The final account: compares every accepted trigger with the database, the inboxes and the provider's records.
 
 import type { StoredDetail } from '../../server/src/db/core/tables.ts'
-import { type Books, inboxOf, type Job, leftIn, type Message, perPage, type Run, readRuns } from './books.ts'
+import {
+  type Books,
+  type Finding,
+  inboxOf,
+  type Job,
+  leftIn,
+  type Message,
+  perPage,
+  type Run,
+  readRuns,
+} from './books.ts'
 import { ask } from './client.ts'
 import { endedBy, endingFindings } from './endings.ts'
 import {
@@ -16,11 +26,6 @@ import {
 import type { Asked } from './provider.ts'
 import { reported } from './reports.ts'
 import { armOf, deputy, isOdd, markOf, stepsOf } from './workflows.ts'
-
-export interface Finding {
-  kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
-  what: string
-}
 
 /** Results for one kind of step. */
 export interface Tally {

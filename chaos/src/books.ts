@@ -8,6 +8,11 @@ import type { Plan } from './plan.ts'
 import type { Provider } from './provider.ts'
 import type { Reports } from './reports.ts'
 
+export interface Finding {
+  kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
+  what: string
+}
+
 export interface Job {
   id: string
   step_id: string

@@ -1,6 +1,5 @@
 // What ended the runs that wait for longer than the plan: the event, the answer or the cancel of each trigger took effect once.
-import type { Finding } from './account.ts'
-import type { Run } from './books.ts'
+import type { Finding, Run } from './books.ts'
 import type { Ledger } from './client.ts'
 import { cancellationKeyOf, eventIdOf, type FollowUp, type Plan } from './plan.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Account, Finding } from './account.ts'
+import type { Account } from './account.ts'
+import type { Finding } from './books.ts'
 import type { Outcome } from './chaos.ts'
 import { type FaultKind, faultKinds, makePlan } from './plan.ts'
 import { neverPlayed, reportLines, verdictOf } from './report.ts'
