@@ -58,6 +58,33 @@ export const engine = {
       to: 'job.isChanged = true',
     },
     {
+      breaks: 'a step goes on although its condition does not hold',
+      from: 'if (!condition.holds) return skippedBy(kind)',
+      to: '',
+    },
+    {
+      breaks: 'the rest goes on after a failure that should stop it',
+      from: 'if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)',
+      to: 'if (!job.asked && outcome.stops) stopRest(run, now)',
+    },
+    {
+      breaks: 'a wait leaves no timer',
+      from: 'run.effects.timers.push({ position: job.position, dueAt })',
+      to: '',
+    },
+    {
+      breaks: 'later steps do not see what a step gave',
+      from: 'run.results[job.step.stepId] = resultOf(job)\n  return true',
+      to: 'return true',
+    },
+    {
+      breaks: 'a template that cannot be rendered takes the whole group down',
+      from: 'if (error instanceof RenderError) return contentFailed(error, stops)',
+      to: '',
+    },
+  ],
+  'server/src/engine/runs/run-state.ts': [
+    {
       breaks: 'a run ends as completed although a step failed',
       from: 'run.jobs.some(hasFailed) && !run.goals?.met',
       to: 'run.jobs.every(hasFailed) && !run.goals?.met',
@@ -67,6 +94,8 @@ export const engine = {
       from: 'if (!run.jobs.every(isEnded)) return',
       to: 'if (!run.jobs.some(isEnded)) return',
     },
+  ],
+  'server/src/engine/runs/step-guards.ts': [
     {
       breaks: 'a critical workflow waits for the schedule',
       from: 'if (!kind.obeysSchedule || run.critical) return undefined',
@@ -83,35 +112,10 @@ export const engine = {
       to: 'subscriberWorkflow: undefined,',
     },
     {
-      breaks: 'a step goes on although its condition does not hold',
-      from: 'if (!condition.holds) return skippedBy(kind)',
-      to: '',
-    },
-    {
-      breaks: 'the rest goes on after a failure that should stop it',
-      from: 'if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)',
-      to: 'if (!job.asked && outcome.stops) stopRest(run, now)',
-    },
-    {
       tests: ['server/src/steps/kinds/digest.test.ts'],
       breaks: 'a wait is extended once too often',
       from: 'job.scheduleExtensions >= mostScheduleExtensions',
       to: 'job.scheduleExtensions > mostScheduleExtensions',
-    },
-    {
-      breaks: 'a wait leaves no timer',
-      from: 'run.effects.timers.push({ position: job.position, dueAt })',
-      to: '',
-    },
-    {
-      breaks: 'later steps do not see what a step gave',
-      from: 'run.results[job.step.stepId] = resultOf(job)\n  return true',
-      to: 'return true',
-    },
-    {
-      breaks: 'a template that cannot be rendered takes the whole group down',
-      from: 'if (error instanceof RenderError) return contentFailed(error, stops)',
-      to: '',
     },
   ],
   'server/src/engine/runs/deliver.ts': [
