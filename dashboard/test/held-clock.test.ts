@@ -42,8 +42,32 @@ test('an environment whose clock is held shows its time on every page, and butto
   await bar.getByRole('textbox', { name: 'Move the clock by or to' }).fill('2d')
   await bar.getByRole('button', { name: 'Go' }).click()
   await bar.getByText('Mon, Mar 30, 2026, 22:00:00 UTC').waitFor()
+
+  // While it moves: a bar, a count, and a way to stop.
+  await held.post('/v1/events/trigger', { name: 'later', to: 'ada' })
+  let answer: () => void = () => undefined
+  const release = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/v1/clock/advance', async (route) => {
+    await release
+    await route.continue()
+  })
+  await bar.getByRole('button', { name: '+1 d' }).click()
+  await bar.getByRole('progressbar', { name: /^Moving the clock, \d waits? left$/ }).waitFor()
+  await bar.getByRole('button', { name: 'Stop on the way' }).waitFor()
+  expect(await bar.getByRole('button', { name: '+1 h' }).count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
+  answer()
+  await bar.getByText('Tue, Mar 31, 2026, 22:00:00 UTC').waitFor()
+  await page.unroute('**/v1/clock/advance')
+  await page.getByText('1 wait ended, 1 message sent').first().waitFor()
   // Relative times go by the held clock; what belongs to the organization by the real one.
-  await row(page, 'Later').getByText('2 d ago').first().waitFor()
+  await row(page, 'Later').getByText('3 d ago').first().waitFor()
+  for (const path of ['/subscribers', '/activity', '/integrations', '/sandbox']) {
+    await follow(page, `${path}?env=trial`)
+    await bar.getByText('Tue, Mar 31, 2026, 22:00:00 UTC').waitFor()
+  }
   await follow(page, '/environments?env=trial')
   await row(page, 'Trial')
     .getByText(/ mo ago$/)
