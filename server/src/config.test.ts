@@ -20,6 +20,7 @@ test('without settings everything has a default', () => {
     rateLimit: 'off',
     wrapData: false,
     retention: { activityDays: 90, messageDays: 365 },
+    outboxes: [],
     dedupDays: 30,
     databaseConnections: 20,
     sessionDatabaseUrl: undefined,
@@ -92,6 +93,10 @@ test.each([
   [{ BELFRY_WRAP_DATA: 'yes' }, 'BELFRY_WRAP_DATA must be one of false, true; it is "yes".'],
   [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
+  [
+    { BELFRY_OUTBOX_URLS: 'postgres://a:secret@b/c#Production,postgres://a:secret@b/c' },
+    'BELFRY_OUTBOX_URLS must list addresses such as postgres://host/app#Production; number 2 is none.',
+  ],
   [{ BELFRY_DEDUP_DAYS: '0' }, 'BELFRY_DEDUP_DAYS must be a whole number from 1 to 36500; it is "0".'],
   [{ BELFRY_DATABASE_CONNECTIONS: '4' }, 'BELFRY_DATABASE_CONNECTIONS must be a whole number from 5 to 1000;'],
   [{ BELFRY_DATABASE_SESSION_URL: 'postgres://x' }, 'BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL'],

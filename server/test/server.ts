@@ -142,7 +142,9 @@ export interface TestServer {
    */
   drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
-  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'drain' | 'stop'>>
+  startAnother(
+    config?: Partial<Config>,
+  ): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'outbox' | 'drain' | 'stop'>>
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
@@ -296,6 +298,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       const options = { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
       let woken: number
       do {
+        while ((await service.outbox.takeSome()) > 0);
         await runOnce(options)
         woken = 0
         await around(async () => {

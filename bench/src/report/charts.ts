@@ -42,6 +42,7 @@ const named: Record<string, string> = {
   overload: 'Overload',
   simulating: 'Simulations',
   journeys: 'Journeys',
+  outbox: 'Calls from SQL',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

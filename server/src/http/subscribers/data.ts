@@ -12,8 +12,10 @@ import type { ErasureTable, JobTable, QuestionTable } from '../../db/core/tables
 import { recordAct } from '../../db/queries/audit-log.ts'
 import {
   auditRows,
+  callsNaming,
   type EventRow,
   mayName,
+  ownCall,
   ownRows,
   type Person,
   passedOverRows,
@@ -298,6 +300,16 @@ function sectionsOf(person: Person): Section[] {
     (event.recipients ?? []).some((each) => 'subscriberId' in each && each.subscriberId === subscriberId)
   return [
     ...tables,
+    ...(['outbox', 'refused'] as const).map((name) => ({
+      name,
+      query: sql`
+        SELECT t.* FROM ${sql.table(`belfry.${name}`)} t WHERE t.environment_id = ${environmentId} AND ${callsNaming(person)}
+        ORDER BY t.id`,
+      show: (row: Row) => {
+        const body = ownCall(String(row.kind), row.body as Row, person)
+        return body && { ...row, body }
+      },
+    })),
     {
       name: 'events',
       query: events,
