@@ -532,24 +532,38 @@ export const saveThrottles = statement(
      AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
 )
 
-/** The same for places in caps. */
+/**
+ * The same for places in caps. Locking a row instead of updating it saves a version of it: a place is written once, not twice. A
+ * row that somebody else adds meanwhile is not returned; asked again, it is. Places are milliseconds.
+ */
 export const lockCaps = statement(
   'lock_caps',
-  `INSERT INTO cap_counts AS c (environment_id, subscriber_row_id, cap_id, places, last_at)
-   SELECT environment_id, subscriber_row_id, cap_id, '{}', 'epoch'
-   FROM unnest($1::text[], $2::text[], $3::text[]) AS t (environment_id, subscriber_row_id, cap_id)
-   ORDER BY environment_id, subscriber_row_id, cap_id
-   ON CONFLICT (environment_id, subscriber_row_id, cap_id) DO UPDATE SET last_at = c.last_at
-   RETURNING environment_id, subscriber_row_id, cap_id, places`,
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM ${rowsGiven('text', 'text', 'text')} AS t (environment_id, subscriber_row_id, cap_id) ORDER BY 1, 2, 3
+   ), added AS (
+     INSERT INTO cap_counts (environment_id, subscriber_row_id, cap_id, places, last_at)
+     SELECT *, '{}', 'epoch' FROM given ON CONFLICT DO NOTHING
+     RETURNING environment_id, subscriber_row_id, cap_id
+   ), locked AS (
+     SELECT c.* FROM given g JOIN cap_counts c USING (environment_id, subscriber_row_id, cap_id)
+     ORDER BY environment_id, subscriber_row_id, cap_id FOR UPDATE OF c
+   )
+   SELECT *, '' AS places FROM added
+   UNION ALL
+   SELECT environment_id, subscriber_row_id, cap_id,
+     array_to_string(ARRAY(SELECT (date_part('epoch', p) * 1000)::bigint FROM unnest(places) p), ',')
+   FROM locked`,
 )
+/** Adds places to rows that are locked, and drops those that are too old to count. */
 export const saveCaps = statement(
   'save_caps',
-  `UPDATE cap_counts c SET places = ARRAY(SELECT json_array_elements_text(r.places)::timestamptz), last_at = r.last_at
-   FROM json_to_recordset($1::json) AS r (environment_id text, subscriber_row_id text, cap_id text, places json,
-     last_at timestamptz)
+  `UPDATE cap_counts c SET last_at = greatest(c.last_at, $6),
+     places = ARRAY(SELECT p FROM unnest(c.places || array_fill($6::timestamptz, ARRAY[r.added])) p
+                    WHERE p > r.oldest ORDER BY p)
+   FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::timestamptz[])
+     AS r (environment_id, subscriber_row_id, cap_id, added, oldest)
    WHERE c.environment_id = r.environment_id AND c.subscriber_row_id = r.subscriber_row_id AND c.cap_id = r.cap_id`,
 )
-/** The caller shares the lock of those who begin to wait (`holdBeginnings`). */
 export const findSchedules = statement(
   'find_schedules',
   `SELECT s.environment_id, s.id, s.timezone, ${preferencesOf('s')} AS preferences

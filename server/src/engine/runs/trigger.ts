@@ -107,7 +107,7 @@ export class Triggers {
         if (typeof judged === 'string') return { status: judged, transactionId }
         throw judged
       }
-      this.#surroundings.memory.forget(request.environmentId)
+      await this.#surroundings.memory.forgetStale(environment)
     }
     throw new Error(`The environment changed ${mostTries} times while accepting a trigger.`)
   }
