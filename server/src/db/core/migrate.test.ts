@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
 import { addWorkflow } from '../../../test/workflows.ts'
+import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
 import { preparePartitions } from './partitions.ts'
 
@@ -26,7 +27,10 @@ test('environments and workflows from before groups get the group that new ones 
 })
 
 test('tables stay where ours are, though the schema for applications has the name of the role', async () => {
-  const { db, pool } = server.database
+  const { url } = server.database
+  const name = /@\/([^?]*)/.exec(url)?.[1] ?? ''
+  await server.database.pool.query(`ALTER ROLE belfry IN DATABASE ${name} RESET search_path`)
+  const { db, pool, close } = openDatabase(url, { connections: 2, onError: () => undefined })
   const { rows } = await sql<{ role: string; first: string }>`
     SELECT current_user AS role, current_schema() AS first`.execute(db)
   expect(rows).toEqual([{ role: 'belfry', first: 'belfry' }])
@@ -38,4 +42,5 @@ test('tables stay where ours are, though the schema for applications has the nam
   const { rows: made } = await sql<{ schema: string }>`
     SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'messages_2031_01'`.execute(db)
   expect(made).toEqual([{ schema: 'public' }])
+  await close()
 })

@@ -33,7 +33,11 @@ export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {})
     // A session lock, so that it also covers the queue's migrations, which use other connections.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey])
     await client.query(stayHome)
+    // Each commit would wait for the disk; what is lost in a crash is lost from the end, and applied again. The queue's migrations
+    // wait for the disk, and so for ours.
+    await client.query('SET synchronous_commit = off')
     const applied = await applyMissing(client, only)
+    await client.query('RESET synchronous_commit')
     await runMigrations({ pgPool: pool })
     return { applied }
   } finally {

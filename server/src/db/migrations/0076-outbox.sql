@@ -1,7 +1,11 @@
 -- Triggers inside a transaction of the application's own: functions that write into an outbox, which the service empties.
 -- `belfry outbox install` runs this same file in other databases, also over an earlier version; so it can be run twice, and knows
 -- nothing of Belfry's own tables. 0077 tells it about them.
-CREATE SCHEMA IF NOT EXISTS belfry;
+-- Where somebody has made it for us, the right to make schemas is not needed.
+DO $$
+BEGIN
+  IF to_regnamespace('belfry') IS NULL THEN CREATE SCHEMA belfry; END IF;
+END $$;
 
 -- A role called `belfry` would now find this schema first, and make its own tables here. It stays where it was.
 DO $$
