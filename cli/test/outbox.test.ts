@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { drainOther } from '../../server/src/engine/outbox/other-database.ts'
-import { useRoles } from '../../server/test/database-role.ts'
+import { call, useRoles } from '../../server/test/database-role.ts'
 import { withDatabase } from '../../server/test/global-setup.ts'
 import { inApp, makeWorkflow, messagesOf } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
@@ -38,11 +38,6 @@ beforeAll(async () => {
 })
 
 const belfry = (...args: string[]) => command.run(folder, { url: server.url, key: api.key }, 'outbox', ...args)
-const call = async (client: pg.Client, ...args: unknown[]): Promise<string> => {
-  const json = args.map((arg, index) => (index === 0 ? arg : JSON.stringify(arg)))
-  const { rows } = await client.query(`SELECT belfry.trigger(${args.map((_, index) => `$${index + 1}`)}) AS id`, json)
-  return rows[0].id
-}
 const statusOf = async (id: string) => (await app.query('SELECT belfry.status($1) AS status', [id])).rows[0].status
 const contents = async () => (await messagesOf(api, '')).map(({ content }) => content).sort()
 const waiting = async () => (await owner.query('SELECT FROM belfry.outbox')).rowCount

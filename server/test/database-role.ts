@@ -43,3 +43,11 @@ export function useRoles(urlOf: () => string) {
     note: (role: string) => void made.push(role),
   }
 }
+
+/** Calls `belfry.trigger`; all but the workflow as JSON. @returns the transaction id */
+export async function call(client: pg.Client, ...args: unknown[]): Promise<string> {
+  const values = args.map((arg, index) => (index === 0 ? arg : JSON.stringify(arg)))
+  const places = args.map((_, index) => `$${index + 1}`).join(', ')
+  const { rows } = await client.query<{ id: string }>(`SELECT belfry.trigger(${places}) AS id`, values)
+  return rows[0]?.id ?? ''
+}

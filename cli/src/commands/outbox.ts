@@ -63,13 +63,13 @@ function needed({ database }: Options): string {
   return database
 }
 
-const unreachable = (error: Error) =>
-  new Failure('unreachable', 'database_unreachable', `The database cannot be used: ${error.message}`)
+const unreachable = (error: unknown) =>
+  new Failure('unreachable', 'database_unreachable', `The database cannot be used: ${(error as Error).message}`)
 
 async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'belfry', connectionTimeoutMillis: 10_000 })
   client.on('error', () => undefined)
-  await client.connect().catch((error: Error) => {
+  await client.connect().catch((error: unknown) => {
     throw unreachable(error)
   })
   try {
@@ -81,7 +81,7 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
 
 /** Refuses where the functions are missing, or newer. */
 async function checkVersion(db: Pick<pg.Pool, 'query'>): Promise<void> {
-  const found = await installedVersion(db).catch((error: Error) => {
+  const found = await installedVersion(db).catch((error: unknown) => {
     throw unreachable(error)
   })
   if (found === undefined)

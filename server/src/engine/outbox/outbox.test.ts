@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { asRole, useRoles } from '../../../test/database-role.ts'
+import { asRole, call, useRoles } from '../../../test/database-role.ts'
 import { inApp, makeWorkflow, messagesOf, trigger } from '../../../test/runs.ts'
 import { type Api, secretKey, sendTo, useServer } from '../../../test/server.ts'
 import { Secrets } from '../../db/core/secrets.ts'
@@ -29,7 +29,7 @@ test('docs/sql.md tells the truth', async () => {
       app ??= isOwner ? undefined : await roles.connect(asRole(server.database.url, 'app'))
       told = await (isOwner ? owner : (app as pg.Client)).query(block).then(
         (result) => Object.values([result].flat().at(-1)?.rows[0] ?? {})[0],
-        ({ code, message }: pg.DatabaseError) => ({ code, message }),
+        (error: unknown) => problemOf(error),
       )
       if (isOwner) roles.note('app')
       await server.drain()
@@ -61,6 +61,11 @@ test('docs/sql.md tells the truth', async () => {
   expect((await api.get('/v2/subscribers/ada')).body.data?.firstName ?? 'Ada').toBe('Ada')
 })
 
+function problemOf(error: unknown) {
+  const { code, message, hint } = error as pg.DatabaseError
+  return { code, message, hint }
+}
+
 /** A new environment with a workflow, and a role that acts for it. */
 async function setUp(): Promise<{ api: Api; role: string; app: pg.Client; owner: pg.Client }> {
   const api = await server.freshApi()
@@ -71,17 +76,12 @@ async function setUp(): Promise<{ api: Api; role: string; app: pg.Client; owner:
   return { api, role, owner, app: await roles.as(role) }
 }
 
-const call = async (client: pg.Client, ...args: unknown[]): Promise<string> => {
-  const json = args.map((arg, index) => (index === 0 ? arg : JSON.stringify(arg)))
-  const { rows } = await client.query(`SELECT belfry.trigger(${args.map((_, index) => `$${index + 1}`)}) AS id`, json)
-  return rows[0].id
-}
 const statusOf = async (client: pg.Client, id: string) =>
   (await client.query('SELECT belfry.status($1) AS status', [id])).rows[0].status
 const refusal = (work: Promise<unknown>) =>
   work.then(
     () => 'accepted',
-    ({ code, message, hint }: pg.DatabaseError) => ({ code, message, hint }),
+    (error: unknown) => problemOf(error),
   )
 const contents = async (api: Api) => (await messagesOf(api, '')).map(({ content }) => content).sort()
 const waiting = async () => (await server.database.pool.query('SELECT FROM belfry.outbox')).rowCount
