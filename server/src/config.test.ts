@@ -20,6 +20,7 @@ test('without settings everything has a default', () => {
     rateLimit: 'off',
     wrapData: false,
     retention: { activityDays: 90, messageDays: 365 },
+    keepVersions: 200,
     outboxes: [],
     dedupDays: 30,
     databaseConnections: 20,
@@ -93,6 +94,7 @@ test.each([
   [{ BELFRY_WRAP_DATA: 'yes' }, 'BELFRY_WRAP_DATA must be one of false, true; it is "yes".'],
   [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
+  [{ BELFRY_KEEP_VERSIONS: '0' }, 'BELFRY_KEEP_VERSIONS must be a whole number from 1 to 10000; it is "0".'],
   [
     { BELFRY_OUTBOX_URLS: 'postgres://a:secret@b/c#Production,postgres://a:secret@b/c' },
     'BELFRY_OUTBOX_URLS must list addresses such as postgres://host/app#Production; number 2 is none.',
@@ -130,6 +132,9 @@ test.each([
     'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
   ],
   [{ BELFRY_INBOUND_MAIL_PORT: 'smtp' }, 'BELFRY_INBOUND_MAIL_PORT must be a number from 0 to 65535; it is "smtp".'],
+  [{ BELFRY_DNS_SERVER: 'ns.example:53:1' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
+  [{ BELFRY_DNS_SERVER: '10.0.0.53, ' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
+  [{ BELFRY_DNS_SERVER: 'ns.example:70000' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
   [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY must be set together or not at all.'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
@@ -150,6 +155,12 @@ test('an identity provider and proxies are read', () => {
   const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
   expect(open.warnings).toEqual([expect.stringContaining('lets in anyone with an account at the issuer')])
   expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
+})
+
+test('the name servers of the domain check are read', () => {
+  expect(readConfig({}).config.dnsServers).toEqual([])
+  const env = { BELFRY_DNS_SERVER: '10.0.0.53, ns.example:5353,[::1]:53,::1' }
+  expect(readConfig(env).config.dnsServers).toEqual(['10.0.0.53', 'ns.example:5353', '[::1]:53', '::1'])
 })
 
 test('answers to e-mails are taken where a port is set, at the address of everything else unless another is', () => {

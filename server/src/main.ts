@@ -23,6 +23,7 @@ import { Engine, engineSchedule } from './engine/engine.ts'
 import type { OutboxDrain } from './engine/outbox/drain.ts'
 import { drainOutbox } from './engine/outbox/other-outboxes.ts'
 import { OutboxWatch } from './engine/outbox/watch.ts'
+import { Alarm } from './engine/queue/alarm.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
 import { startWorker, type Worker } from './engine/queue/worker.ts'
@@ -165,10 +166,10 @@ export async function startService(
     parts.add(() => engine.close())
     const read = callReader({ brand, secrets })
     const outbox = engine.outbox(read)
-    const { retention } = config
+    const { retention, keepVersions } = config
     const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
-      ...chores({ ...database, clock, log, retention, secrets, secretsToRenew }),
+      ...chores({ ...database, clock, log, retention, keepVersions, secrets, secretsToRenew }),
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }
@@ -182,13 +183,13 @@ export async function startService(
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, held_work, ...others } = tasks
+      const common = { ...sessions, alarm: new Alarm(sessions.pool), log, bell: engine.bell }
       parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
       for (const [taskList, concurrency, more] of [
         [others, jobsAtOnce, { schedule }],
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
-      ] as const) {
-        workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log, bell: engine.bell }))
-      }
+      ] as const)
+        workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
       const watch = new OutboxWatch({ url: sessions.url, work: () => outbox.takeSome(), onError })
       watch.start()
       parts.add(() => watch.stop())

@@ -739,6 +739,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -973,6 +980,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -1471,6 +1485,13 @@ export interface Operations {
         messageClass?: 'transactional' | 'commercial' | null | undefined
         /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
         consentCategory?: string | null | undefined
+        /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+        tracking?: {
+          /** Whether an e-mail tells that it was opened, by an image */
+          opens?: boolean | null | undefined
+          /** Whether links in an e-mail lead past this service, which counts */
+          clicks?: boolean | null | undefined
+        } | null | undefined
         /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
         journey?: {
           /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -5863,6 +5884,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -5924,7 +5947,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -6065,6 +6088,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -6133,7 +6158,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -7222,7 +7247,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7315,7 +7340,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7385,7 +7410,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7569,6 +7594,42 @@ export interface Operations {
         failures: number
         error?: string | undefined
         retryAt?: string | undefined
+      }>
+    }
+  }
+  /** Check the domain of an e-mail integration's sender */
+  'GET /v1/integrations/{integrationId}/deliverability': {
+    path: {
+      /** Its `_id` */
+      integrationId: string
+    }
+    query?: {
+      /** Default: that of the From address */
+      domain?: string | undefined
+      /** Of the DKIM key. Default: the one Belfry signs with */
+      selector?: string | undefined
+      /** Ask again now */
+      fresh?: boolean | undefined
+    }
+    answer: {
+      integrationId: string
+      domain: string
+      checkedAt: string
+      /** The worst of all checks that were not skipped, apart from `bimi` */
+      status: 'skip' | 'pass' | 'warn' | 'fail'
+      checks: Array<{
+        id: 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr' | 'tls' | 'bimi' | 'one_click'
+        status: 'skip' | 'pass' | 'warn' | 'fail'
+        summary: string
+        /** As the DNS has them */
+        records: Array<string>
+        details: Record<string, unknown>
+        /** A record that would make it better */
+        publish?: {
+          type: 'TXT' | 'MX'
+          name: string
+          value: string
+        } | undefined
       }>
     }
   }
@@ -10449,6 +10510,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -10555,6 +10623,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -10755,6 +10827,12 @@ export interface Operations {
         } | undefined
         lastTriggeredAt?: string | undefined
         isTranslationEnabled: boolean
+        messageClass: 'transactional' | 'commercial'
+        consentCategory: string | null
+        tracking: {
+          opens: boolean
+          clicks: boolean
+        }
         stepTypeOverviews: Array<string>
         steps: Array<{
           slug: string
@@ -10802,6 +10880,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11096,6 +11178,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11130,6 +11219,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11295,7 +11388,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey` */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory`, `tracking` and `journey` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -11313,6 +11406,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11347,6 +11447,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11548,6 +11652,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11846,6 +11954,10 @@ export interface Operations {
           severity: 'high' | 'medium' | 'low' | 'none'
           messageClass: 'transactional' | 'commercial'
           consentCategory: string | null
+          tracking: {
+            opens: boolean
+            clicks: boolean
+          }
           journey?: {
             cancellationKey?: string | undefined
             quietHours?: 'skip' | 'hold' | undefined
@@ -12038,6 +12150,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -12710,6 +12826,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12725,6 +12843,13 @@ export interface Operations {
         path?: string | null | undefined
         definition: Record<string, unknown>
       }>
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
     }
     answer: {
       changes: Array<{
@@ -12752,7 +12877,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12764,6 +12889,32 @@ export interface Operations {
         path: string
         issueType: string
         message: string
+      }>
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+      /** Runs that wait in a workflow that would change. They go on as they began */
+      waiting: Array<{
+        workflowId: string
+        stepId: string
+        runs: number
+        /** What becomes of the step */
+        change: 'none' | 'changed' | 'removed'
       }>
       summary: {
         created: number
@@ -12782,6 +12933,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12856,6 +13009,36 @@ export interface Operations {
       released: number
     }
   }
+  /** List the last 50 pushes of files, newest first */
+  'GET /v2/definitions/pushes': {
+    answer: {
+      data: Array<{
+        id: string
+        pushedAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        repository: string | null
+        commit: string | null
+        url: string | null
+        message: string | null
+        summary: {
+          created: number
+          updated: number
+          deleted: number
+          unchanged: number
+        }
+        /** Why it was refused, up to 20; empty if it was carried out */
+        conflicts: Array<{
+          kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
+          id: string
+          why: string
+        }>
+      }>
+    }
+  }
   /** List the versions of a workflow, newest first; saves in one sitting are one entry */
   'GET /v2/workflows/{workflowId}/versions': {
     path: {
@@ -12880,7 +13063,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -12915,6 +13098,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a workflow, with the messages they make */
+  'POST /v2/workflows/{workflowId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a workflow */
   'GET /v2/workflows/{workflowId}/versions/{version}': {
     path: {
@@ -12932,7 +13164,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -12940,6 +13172,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a workflow; null takes the name away */
@@ -12957,7 +13193,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a workflow the current one again, as a new version */
+  /** Make a version of a workflow the current one again, as a new version; also of a deleted one */
   'POST /v2/workflows/{workflowId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -12982,6 +13218,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13171,7 +13411,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13206,6 +13446,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a layout, with the messages they make */
+  'POST /v2/layouts/{layoutId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a layout */
   'GET /v2/layouts/{layoutId}/versions/{version}': {
     path: {
@@ -13223,7 +13512,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13231,6 +13520,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a layout; null takes the name away */
@@ -13248,7 +13541,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a layout the current one again, as a new version */
+  /** Make a version of a layout the current one again, as a new version; also of a deleted one */
   'POST /v2/layouts/{layoutId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -13299,6 +13592,177 @@ export interface Operations {
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
+    }
+  }
+  /** List the last 20 imports, newest first */
+  'GET /v2/import': {
+    answer: {
+      imports: Array<{
+        importId: string
+        source: string
+        /** Stopped: no request for a minute, and something is left */
+        status: 'running' | 'stopped' | 'done'
+        startedAt: string
+        updatedAt: string
+        kinds: Array<{
+          kind: string
+          found: number
+          done: number
+          imported: number
+          unchanged: number
+          failed: number
+        }>
+      }>
+    }
+  }
+  /** Import up to 500 subscribers */
+  'POST /v2/import/subscribers': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 preferences of subscribers */
+  'POST /v2/import/preferences': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 device tokens or chat addresses of subscribers */
+  'POST /v2/import/credentials': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 subscriptions to topics */
+  'POST /v2/import/topic-subscriptions': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 in-app messages */
+  'POST /v2/import/messages': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
     }
   }
   /** Retrieve the settings of the organization */
@@ -13448,6 +13912,12 @@ export interface Operations {
       } | undefined
       lastTriggeredAt?: string | undefined
       isTranslationEnabled: boolean
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       stepTypeOverviews: Array<string>
       steps: Array<{
         slug: string
@@ -14570,6 +15040,24 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Count a click, and go where the link leads */
+  'GET /l/c/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      /** Where the link leads */
+      u?: unknown | undefined
+    }
+    answer: undefined
+  }
+  /** Count that a message was opened */
+  'GET /l/o/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Show the page of preferences */

@@ -228,6 +228,32 @@ CREATE TABLE definition_files (
   CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
 );
 
+CREATE TABLE definition_pushes (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  author jsonb NOT NULL,
+  repository text,
+  commit text,
+  url text,
+  message text,
+  summary jsonb NOT NULL,
+  conflicts jsonb NOT NULL,
+  CONSTRAINT definition_pushes_pkey PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE deleted_definitions (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  identifier text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  deleted_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT deleted_definitions_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text]))),
+  CONSTRAINT deleted_definitions_pkey PRIMARY KEY (environment_id, kind, identifier)
+);
+CREATE INDEX deleted_definitions_deleted_at ON public.deleted_definitions USING btree (deleted_at);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -406,6 +432,22 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE TABLE imports (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  source text NOT NULL,
+  found bigint NOT NULL,
+  done bigint NOT NULL,
+  imported bigint NOT NULL,
+  unchanged bigint NOT NULL,
+  failed bigint NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT imports_pkey PRIMARY KEY (environment_id, id, kind)
+);
+CREATE INDEX imports_newest ON public.imports USING btree (environment_id, updated_at);
+
 CREATE TABLE inbound_mails (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -534,9 +576,11 @@ CREATE TABLE jobs (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  held_at timestamp with time zone,
   asked json,
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
+CREATE INDEX jobs_held ON ONLY public.jobs USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
@@ -564,11 +608,13 @@ CREATE TABLE jobs_default (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  held_at timestamp with time zone,
   asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
 CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX jobs_default_environment_id_notification_id_idx ON public.jobs_default USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
 CREATE TABLE layout_versions (
@@ -580,6 +626,8 @@ CREATE TABLE layout_versions (
   author jsonb,
   source jsonb,
   message text,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
@@ -1244,7 +1292,7 @@ CREATE TABLE timers (
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
   held bigint,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'clicks'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
 CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
@@ -1281,6 +1329,16 @@ CREATE TABLE topics (
 );
 CREATE INDEX topics_created ON public.topics USING btree (environment_id, created_at, id);
 CREATE INDEX topics_updated ON public.topics USING btree (environment_id, updated_at, id);
+
+CREATE TABLE tracked_clicks (
+  environment_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  link_hash bytea NOT NULL,
+  url text NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT tracked_clicks_pkey PRIMARY KEY (environment_id, message_id, link_hash)
+);
 
 CREATE TABLE transactions (
   environment_id text COLLATE "C" NOT NULL,
@@ -1451,6 +1509,8 @@ CREATE TABLE workflow_versions (
   message text,
   published_at timestamp(3) with time zone,
   payload_schema json,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (environment_id, workflow_id, version)
 );
 
@@ -1483,6 +1543,7 @@ CREATE TABLE workflows (
   message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
   consent_category text COLLATE "C",
   journey jsonb,
+  tracking jsonb,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)
@@ -1511,7 +1572,7 @@ CREATE TABLE belfry.outbox (
   CONSTRAINT tell_drain TRIGGER DEFERRABLE INITIALLY DEFERRED
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX outbox_transaction ON belfry.outbox USING btree (environment_id, transaction_id);
-CREATE CONSTRAINT TRIGGER tell_drain AFTER INSERT ON belfry.outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION tell_drain();
+CREATE CONSTRAINT TRIGGER tell_drain AFTER INSERT ON belfry.outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION belfry.tell_drain();
 
 CREATE TABLE belfry.refused (
   environment_id text COLLATE "C" NOT NULL,
@@ -1861,12 +1922,6 @@ BEGIN
     belfry.upsert_subscriber(jsonb), belfry.status(text), belfry.on_change(), belfry.version() TO %I', role);
   PERFORM pg_notify('belfry_outbox', '');
 END $function$;
-
-CREATE OR REPLACE FUNCTION belfry.version()
- RETURNS integer
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$SELECT 1$function$;
 
 CREATE OR REPLACE FUNCTION belfry.bytes_of(value jsonb)
  RETURNS integer
@@ -2233,3 +2288,9 @@ BEGIN
   environment := belfry.acting_for(subscriber ->> 'environment');
   PERFORM belfry.add_call(environment, 'upsert_subscriber', NULL, subscriber - 'environment');
 END $function$;
+
+CREATE OR REPLACE FUNCTION belfry.version()
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$SELECT 1$function$;

@@ -24,6 +24,7 @@ import { type MailReport, MailReports } from './feedback/mail-reports.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './feedback/replies.ts'
 import { type Reporter, takeReports } from './feedback/reports.ts'
 import { type TextAnswer, type TextReceiver, takeTexts } from './feedback/texts.ts'
+import { Tracking, type Visit } from './feedback/tracking.ts'
 import { Webhooks } from './feedback/webhooks.ts'
 import { type CallReader, OutboxDrain } from './outbox/drain.ts'
 import type { Round } from './queue/worker.ts'
@@ -31,14 +32,23 @@ import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/eras
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
 import { type CanceledByKey, cancelByKey, type KeyPlace } from './runs/cancel-by-key.ts'
-import { changeChats } from './runs/chat-changes.ts'
+import { type ChatChanges, changeChats } from './runs/chat-changes.ts'
 import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
 import { HeldWork } from './runs/held-work.ts'
 import { lookAtMessages, matchEvents, type NewEvent, type PostedEvent, PostedEvents } from './runs/posted-events.ts'
-import { type Answered, type AnswerRequest, answer, cancelQuestion, type QuestionKey } from './runs/questions.ts'
+import { closeErased } from './runs/question-rows.ts'
+import {
+  type Answered,
+  type AnswerRequest,
+  answer,
+  answerWithin,
+  cancelQuestion,
+  type QuestionKey,
+  takeAnswer,
+} from './runs/questions.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -86,7 +96,8 @@ export class Engine {
   readonly #webhooks: Webhooks
   readonly #replies: Replies
   readonly #mailReports: MailReports
-  readonly #erasing: Pick<Surroundings, 'db' | 'clock' | 'log' | 'secrets'>
+  readonly #tracking: Tracking
+  readonly #erasing: Parameters<typeof eraseSubscriber>[0]
   readonly #circuits: CircuitBreaker
 
   constructor(surroundings: Surroundings) {
@@ -96,7 +107,7 @@ export class Engine {
     const memory = new Memory({ db: lookups, secrets, changes, publicUrl: surroundings.publicUrl })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
-    this.#erasing = { db, clock, log, secrets }
+    this.#erasing = { db, clock, log, secrets, closeQuestions: closeErased }
     const begunCalls = new BegunCalls(pool)
     this.bell = new Bell(pool)
     this.hands = new Hands({
@@ -108,6 +119,8 @@ export class Engine {
       ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
       ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell, dedupDays },
     }
+    this.#tracking = new Tracking(this.#parts)
+    this.#parts.settleClicks = this.#tracking.settle
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#mailReports = new MailReports({ ...this.#parts, db, secrets })
@@ -180,6 +193,11 @@ export class Engine {
     return answer(this.#parts, request)
   }
 
+  /** Resolves within so many milliseconds, once the answer is taken or stored to be taken. */
+  answerWithin(request: AnswerRequest, ms: number): Promise<void> {
+    return answerWithin(this.#parts, request, ms)
+  }
+
   /** Cancels the run that asks a question. */
   cancelQuestion(key: QuestionKey): Promise<void> {
     return cancelQuestion(this.#parts, key)
@@ -198,6 +216,11 @@ export class Engine {
   /** Records delivery reports from a provider. @returns the events whose messages we know */
   report(reporter: Reporter, events: DeliveryEvent[]): Promise<DeliveryEvent[]> {
     return takeReports(this.#parts, reporter, events)
+  }
+
+  /** Notes that a link or the image of a message was fetched. Resolves once that is committed. */
+  track(visit: Visit): Promise<void> {
+    return this.#tracking.take(visit)
   }
 
   /** Records text messages that people sent. @returns what to answer */
@@ -264,11 +287,8 @@ export class Engine {
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
-      change_chats: (payload) =>
-        changeChats(
-          { ...this.#parts, delivery: this.#delivery },
-          payload as { environmentId: string; notificationId: string },
-        ),
+      take_answer: (payload) => takeAnswer(this.#parts, payload as AnswerRequest),
+      change_chats: (payload) => changeChats({ ...this.#parts, delivery: this.#delivery }, payload as ChatChanges),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {

@@ -14,9 +14,11 @@ import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
 import { definitions } from './definitions/definitions.ts'
 import { history } from './definitions/history.ts'
+import { definitionPushes } from './definitions/pushes.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
+import { imports } from './import/import.ts'
 import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
@@ -31,6 +33,7 @@ import { channelConnections } from './integrations/channel-connections.ts'
 import { channelEndpoints } from './integrations/channel-endpoints.ts'
 import { chatOAuth } from './integrations/chat-oauth.ts'
 import { chatOAuthCallback } from './integrations/chat-oauth-callback.ts'
+import { deliverability } from './integrations/deliverability.ts'
 import { integrationHealth } from './integrations/health.ts'
 import { inboundWebhooks } from './integrations/inbound-webhooks.ts'
 import { integrations } from './integrations/integrations.ts'
@@ -128,6 +131,7 @@ export const resources: Resource[] = [
   webhookEndpoints,
   webhookEvents,
   integrationHealth,
+  deliverability,
   integrationTest,
   deliveries,
   sandbox,
@@ -163,7 +167,9 @@ export const resources: Resource[] = [
   translations,
   translationFiles,
   definitions,
+  definitionPushes,
   history,
+  imports,
   organizations,
   previews,
   bridges,

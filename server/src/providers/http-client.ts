@@ -90,6 +90,12 @@ export class HttpClient {
     return allowPrivateAddresses || isAllowed('127.0.0.1')
   }
 
+  /** Whether it may call this address. */
+  mayCall(address: string): boolean {
+    const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
+    return allowPrivateAddresses || isAllowed(address)
+  }
+
   #forDevelopment(): HttpClient {
     const { allowLoopbackInDevelopment: _, isAllowed = isPublicAddress, ...options } = this.#options
     return new HttpClient({ ...options, isAllowed: (address) => isAllowed(address) || isLoopback(address) })

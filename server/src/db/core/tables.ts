@@ -185,6 +185,12 @@ export interface Goal {
   condition?: Record<string, unknown>
 }
 
+/** What is counted of the e-mails of a workflow. */
+export interface Tracking {
+  opens: boolean
+  clicks: boolean
+}
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
@@ -194,6 +200,8 @@ export interface WorkflowTable extends Row {
   critical: Defaulted<boolean>
   message_class: Defaulted<string>
   consent_category: Defaulted<string | null>
+  /** Null: nothing. */
+  tracking: NullableJson<Tracking>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
   data: NullableJson<Record<string, unknown>>
@@ -226,6 +234,10 @@ export interface WorkflowVersionTable {
   published_at: Optional<Date>
   /** As it was written: the definition has lost the order of its members. */
   payload_schema: NullableJson<Record<string, unknown>>
+  /** The texts by locale; null in versions of earlier releases. */
+  translations: NullableJson<Record<string, unknown>>
+  /** How many saves it stands for. */
+  saves: Defaulted<number>
 }
 
 export interface NotificationGroupTable extends Row {
@@ -251,6 +263,35 @@ export interface LayoutVersionTable {
   author: NullableJson<Record<string, unknown>>
   source: NullableJson<Record<string, unknown>>
   message: Optional<string>
+  translations: NullableJson<Record<string, unknown>>
+  saves: Defaulted<number>
+}
+
+/** What was deleted, and whose history is still kept. */
+export interface DeletedDefinitionTable {
+  environment_id: string
+  kind: 'workflow' | 'layout'
+  identifier: string
+  /** The internal id it had. */
+  id: string
+  /** Its last. */
+  version: number
+  deleted_at: Date
+}
+
+/** A push of files, or one that was refused. */
+export interface DefinitionPushTable {
+  environment_id: string
+  id: string
+  pushed_at: Date
+  author: Json<Record<string, unknown>>
+  repository: string | null
+  commit: string | null
+  url: string | null
+  message: string | null
+  summary: Json<Record<string, number>>
+  /** Empty if it was carried out. */
+  conflicts: Json<Array<{ kind: string; id: string; why: string }>>
 }
 
 export const definitionEdits = ['allow', 'warn', 'refuse'] as const
@@ -268,6 +309,21 @@ export interface DefinitionFileTable {
   commit: string | null
   url: string | null
   pushed_at: Date
+}
+
+/** What an importer asked for, by kind. */
+export interface ImportTable {
+  environment_id: string
+  id: string
+  kind: string
+  source: string
+  found: Generated<string>
+  done: Generated<string>
+  imported: Generated<string>
+  unchanged: Generated<string>
+  failed: Generated<string>
+  started_at: Date
+  updated_at: Date
 }
 
 export interface TranslationTable {
@@ -661,6 +717,8 @@ export interface JobTable extends Row {
   due_at: Date | null
   /** Of a copy of a question. */
   asked: Generated<CopyOf | null>
+  /** When it was first held until the subscriber's schedule opens. */
+  held_at: Generated<Date | null>
 }
 
 /** Which question a copy is of (the position of its step), and whom it asks. */
@@ -686,7 +744,7 @@ export interface StoredDetail {
   messageId?: string
   isRetry?: boolean
   raw?: string
-  /** A provider's delivery event, with time and id if the provider gives them. */
+  /** A provider's delivery event, with time and id if the provider gives them; or an open or a click that we counted. */
   webhook?: { status: string; at?: string; id?: string }
 }
 
@@ -738,7 +796,7 @@ export interface TimerTable {
   subject_id: string
   position: number
   /** All but the first two only where the clock is held: elsewhere they are in the queue. */
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
+  kind: 'step' | 'unsnooze' | 'clicks' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   due_at: Date
   /** Where the clock is held: its place in the order in which waits began. */
   held: Optional<string>
@@ -1123,6 +1181,17 @@ export interface PushSubscriptionTable {
   used_at: Date
 }
 
+/** A link that was followed in the last seconds. */
+export interface TrackedClickTable {
+  environment_id: string
+  message_id: string
+  /** Of the address that it leads to. */
+  link_hash: Buffer
+  url: string
+  first_at: Date
+  last_at: Date
+}
+
 export interface SoftBounceTable {
   environment_id: string
   address_hash: Buffer
@@ -1257,7 +1326,10 @@ export interface Tables {
   workflows: WorkflowTable
   workflow_versions: WorkflowVersionTable
   layout_versions: LayoutVersionTable
+  deleted_definitions: DeletedDefinitionTable
   definition_files: DefinitionFileTable
+  imports: ImportTable
+  definition_pushes: DefinitionPushTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable
   translations: TranslationTable
@@ -1276,6 +1348,7 @@ export interface Tables {
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
+  tracked_clicks: TrackedClickTable
   push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable
   text_answers: TextAnswerTable

@@ -17,7 +17,7 @@ import {
 import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { type Arrival, countSoftBounces } from '../consent/soft-bounces.ts'
-import { storedLine } from '../runs/run.ts'
+import { storedLine } from '../runs/run-state.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
 /** An integration reports only on messages it sent. */
@@ -32,7 +32,7 @@ export interface Reporter {
 }
 
 /** A message can be opened any number of times; beyond this, the log of its step stops growing. */
-const mostLines = 500
+export const mostLines = 500
 
 /**
  * Locks the runs of these messages, like everyone who works on runs, and before their steps and messages: reports about one run
@@ -61,7 +61,7 @@ const lockReported = statement(
    ORDER BY m.id FOR NO KEY UPDATE OF m`,
 )
 
-const storeReported = statement(
+export const storeReported = statement(
   'store_reported',
   `WITH r AS (
      SELECT * FROM json_to_recordset($2::json) AS r (id text, notification_id text, position smallint, lines jsonb,
@@ -292,7 +292,7 @@ function meaningOf(status: EventStatus, isPermanent: boolean): Pick<NewSuppressi
 const isSameReport = (one: Reported, other: Reported): boolean =>
   one.status === other.status && one.id === other.id && (one.id !== undefined || one.at === other.at)
 
-const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
+export const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
 
 const failures: ReadonlySet<string> = new Set<EventStatus>([
   'bounced',

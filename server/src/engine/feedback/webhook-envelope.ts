@@ -34,6 +34,7 @@ export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope 
       object: shape(object),
       ...(previous ? { previousObject: shape(previous) } : {}),
       ...(type === 'message.failed' ? { error: errorOf(object) } : {}),
+      ...(type === 'message.clicked' ? { url: object.clicked_url } : {}),
       ...(subscriber_id === null ? {} : { subscriberId: subscriber_id }),
     },
     timestamp: created_at.toISOString(),
@@ -142,8 +143,8 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     ...{ level: row.level, round: row.round, deadline: time(row.deadline), createdAt: time(row.created_at) },
     ...{ transactionId: row.transaction_id, notificationId: row.notification_id },
     ...{ workflowId: row.workflow, stepId: row.step_id },
-    asked: ((row.asked ?? []) as Members[]).map(({ subscriberId, level, at, remindedAt }) => ({
-      ...{ subscriberId, level, askedAt: at, remindedAt },
+    asked: ((row.asked ?? []) as Members[]).map(({ subscriberId, level, at, remindedAt, channels }) => ({
+      ...{ subscriberId, level, askedAt: at, remindedAt, channels: channels ?? [] },
     })),
   }),
 

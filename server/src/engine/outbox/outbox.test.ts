@@ -570,7 +570,9 @@ describe('a person', () => {
     const key = { environmentId: api.environmentId, erasureId: erasures[0].id }
     const { db } = server.database
     const log = pino({ level: 'silent' })
-    await eraseSubscriber({ db, log, clock: server.clock, secrets: new Secrets(secretKey) }, key)
+    const closeQuestions = async () => undefined
+    const secrets = new Secrets(secretKey)
+    await eraseSubscriber({ db, log, clock: server.clock, secrets, closeQuestions }, key)
     const { rows } = await server.database.pool.query(
       `SELECT transaction_id, body FROM belfry.refused WHERE environment_id = $1
        UNION ALL SELECT transaction_id, body FROM belfry.outbox WHERE environment_id = $1`,

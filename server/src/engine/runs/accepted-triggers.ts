@@ -1,5 +1,5 @@
 // Triggers that passed the checks: how they are stored together, and what became of them.
-import { notePassedOver } from '../core/statements.ts'
+import { notePassedOver } from '../core/walk-statements.ts'
 import type { Attachment } from './attachments.ts'
 import { PassedOver } from './passed-over.ts'
 import type { LockedEvent } from './start-runs.ts'

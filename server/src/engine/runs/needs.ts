@@ -23,26 +23,25 @@ import type {
   TakePlace,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
+import { findMessageFacts, findPostedEvents, holdBeginnings } from '../core/event-statements.ts'
 import { onDuty, type RotaRules } from '../core/rota.ts'
 import {
   findMerged,
-  findMessageFacts,
-  findPostedEvents,
   findSchedules,
-  holdBeginnings,
   lockCaps,
   lockDigests,
   lockThrottles,
   saveCaps,
   saveDigests,
   saveThrottles,
-} from '../core/statements.ts'
+} from '../core/window-statements.ts'
 import { preferencesFor, type StoredPreference } from './compose.ts'
 import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
 import { handOver } from './hand-over.ts'
 import { findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
-import { endByFault, type RunState, StepFault } from './run.ts'
+import { endByFault } from './run.ts'
+import { type RunState, StepFault } from './run-state.ts'
 import { type StartingParts, startWorkflows } from './start-workflows.ts'
 import { updateSubscribers } from './update-subscribers.ts'
 import {

@@ -10,7 +10,8 @@ import { timeIn } from '../core/held-clocks.ts'
 import { findSoon, takeTimers } from '../core/statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import { note, type RunState, wakeEarly, wakeUp } from './run.ts'
+import { wakeEarly, wakeUp } from './run.ts'
+import { note, type RunState } from './run-state.ts'
 import type { EngineParts, Storing } from './start-runs.ts'
 import { queueComing, secondTimer, storeRuns } from './store.ts'
 
@@ -54,7 +55,7 @@ export interface TimerRow {
   environment_id: string
   subject_id: string
   position: number
-  kind: 'step' | 'unsnooze'
+  kind: 'step' | 'unsnooze' | 'clicks'
 }
 
 /**
@@ -107,6 +108,8 @@ export async function wakeTaken(
       .map(({ environment_id, subject_id }) => ({ environmentId: environment_id, id: subject_id }))
   const messages = keysOf('unsnooze')
   if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
+  const clicked = keysOf('clicks')
+  if (clicked.length > 0) await parts.settleClicks?.(transaction, clicked, now)
   const steps = timers.filter(({ kind }) => kind === 'step')
   if (steps.length === 0) return
   const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))

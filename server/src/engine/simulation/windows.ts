@@ -22,7 +22,7 @@ import type {
 } from '../../steps/contract/need.ts'
 import { inherit } from '../runs/canceling.ts'
 import { factsOf, newMessagesOf } from '../runs/message-facts.ts'
-import type { JobState, RunState } from '../runs/run.ts'
+import type { JobState, RunState } from '../runs/run-state.ts'
 import {
   byAge,
   closeDigest,

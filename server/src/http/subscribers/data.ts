@@ -249,6 +249,7 @@ const orders: Record<string, string> = {
   cap_counts: 'cap_id',
   timers: 'subject_id, position',
   run_timers: 'subject_id, position',
+  tracked_clicks: 'message_id, link_hash',
   jobs: 'notification_id, position',
   posted_event_ids: 'given_id',
   event_waits: 'notification_id, position, entry',
@@ -279,7 +280,7 @@ function ownPart(row: Row, subscriberId: string): Row {
 function sectionsOf(person: Person): Section[] {
   const { environmentId, rowIds, subscriberId } = person
   const tables = Object.entries({ ...ownRows, ...runRows }).map(([table, rows]) => ({
-    name: table,
+    name: table === 'push_subscriptions' ? 'pushSubscriptions' : table,
     query: sql`
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
@@ -298,8 +299,17 @@ function sectionsOf(person: Person): Section[] {
     WHERE t.environment_id = ${environmentId} AND (t.id IN (${theirEvents}) OR ${mayName(person)}) ORDER BY t.id`
   const isRecipient = (event: EventRow) =>
     (event.recipients ?? []).some((each) => 'subscriberId' in each && each.subscriberId === subscriberId)
+  // Others' runs, which steps of theirs have started: that they did, and not for whom.
+  const started = sql`
+    SELECT e.id, e.transaction_id, e.workflow_id, e.started_by, e.created_at
+    FROM notifications n CROSS JOIN LATERAL (
+      SELECT DISTINCT s.event_id FROM notifications s
+      WHERE s.environment_id = ${environmentId} AND s.transaction_id >= n.id || ':' AND s.transaction_id < n.id || ';') s
+    JOIN events e ON e.environment_id = ${environmentId} AND e.id = s.event_id AND e.started_by ->> 'notificationId' = n.id
+    WHERE n.environment_id = ${environmentId} AND n.subscriber_row_id = ANY (${rowIds}::text[]) ORDER BY e.id`
   return [
     ...tables,
+    { name: 'started_runs', query: started },
     ...(['outbox', 'refused'] as const).map((name) => ({
       name,
       query: sql`
@@ -346,6 +356,8 @@ function sectionsOf(person: Person): Section[] {
         SELECT t.event_id, t.reason, t.detail, t.created_at, ${subscriberId} AS subscriber_id FROM passed_over t
         WHERE t.environment_id = ${environmentId} AND ${passedOverRows(person)} ORDER BY t.event_id, t.id`,
     },
+    { name: 'opens', query: trackedLines(person, 'opened') },
+    { name: 'clicks', query: trackedLines(person, 'clicked') },
     {
       name: 'suppressions',
       query: sql`
@@ -359,6 +371,16 @@ function sectionsOf(person: Person): Section[] {
     },
   ]
 }
+
+/** Opens and clicks that were counted, from the logs of their steps. */
+const trackedLines = (person: Person, status: 'opened' | 'clicked') => sql`
+  SELECT line ->> 'messageId' AS message_id, line ->> 'at' AS at${
+    status === 'clicked' ? sql`, (line ->> 'raw')::json ->> 'url' AS url` : sql``
+  }
+  FROM jobs t CROSS JOIN LATERAL jsonb_array_elements(t.details) WITH ORDINALITY AS l (line, place)
+  WHERE t.environment_id = ${person.environmentId} AND ${runRows.jobs(person)} AND jsonb_typeof(line) = 'object'
+    AND line ->> 'source' = 'Internal' AND line -> 'webhook' ->> 'status' = ${status}
+  ORDER BY t.notification_id, t.position, place`
 
 function withoutExcluded(each: object): object {
   const { exclude: _others, ...rest } = each as { exclude?: unknown }

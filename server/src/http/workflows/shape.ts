@@ -136,6 +136,18 @@ const Variant = Body(
   },
 )
 
+const Tracking = Body(
+  {
+    opens: Maybe(Type.Boolean({ description: 'Whether an e-mail tells that it was opened, by an image' })),
+    clicks: Maybe(Type.Boolean({ description: 'Whether links in an e-mail lead past this service, which counts' })),
+  },
+  {
+    description:
+      'What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing',
+  },
+)
+export type TrackingInput = Static<typeof Tracking>
+
 /** The fields of a workflow that any write can set. Limits are reported per field of the command. */
 export function workflowFields(command: string, under?: string, { anyStepId = false } = {}) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
@@ -154,6 +166,7 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
       description:
         'Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional`',
     }),
+    tracking: Tracking,
     journey: Journey,
     consentCategory: Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
@@ -195,6 +208,7 @@ export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => 
   severity: Maybe(fields.severity),
   messageClass: Maybe(fields.messageClass),
   consentCategory: Maybe(fields.consentCategory),
+  tracking: Maybe(fields.tracking),
   journey: Maybe(fields.journey),
   preferences: Maybe(PreferencesInput),
 })
@@ -275,6 +289,13 @@ export const Step = Type.Object({
   issues: Type.Optional(StepIssues),
 })
 
+/** What people may refuse, and what is counted. */
+export const consentMembers = {
+  messageClass: Enum(messageClasses),
+  consentCategory: Nullable(Type.String()),
+  tracking: Type.Object({ opens: Type.Boolean(), clicks: Type.Boolean() }),
+}
+
 export const Workflow = Type.Object({
   _id: Type.String(),
   workflowId: Type.String(),
@@ -288,8 +309,7 @@ export const Workflow = Type.Object({
   payloadExample: Type.Optional(FreeObject),
   isTranslationEnabled: Type.Boolean(),
   severity: Severity,
-  messageClass: Enum(messageClasses),
-  consentCategory: Nullable(Type.String()),
+  ...consentMembers,
   journey: Type.Optional(ShownJourney),
   origin: Type.String(),
   status: Status,
@@ -318,9 +338,11 @@ export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null)
 export const shownConsent = ({
   message_class,
   consent_category,
-}: Pick<WorkflowRow, 'message_class' | 'consent_category'>) => ({
+  tracking,
+}: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'>) => ({
   messageClass: message_class === 'commercial' ? ('commercial' as const) : ('transactional' as const),
   consentCategory: consent_category,
+  tracking: { opens: tracking?.opens ?? false, clicks: tracking?.clicks ?? false },
 })
 
 /** What a write leaves out stays as it is, also in a PUT: official clients do not know these members. Null resets. */
@@ -328,12 +350,29 @@ export const consentAfter = (
   {
     messageClass,
     consentCategory,
-  }: { messageClass?: string | null | undefined; consentCategory?: string | null | undefined },
-  row?: Pick<WorkflowRow, 'message_class' | 'consent_category'>,
-): Pick<WorkflowRow, 'message_class' | 'consent_category'> => ({
+    tracking,
+  }: {
+    messageClass?: string | null | undefined
+    consentCategory?: string | null | undefined
+    tracking?: TrackingInput | null | undefined
+  },
+  row?: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'>,
+): Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'> => ({
   message_class: (messageClass === undefined ? row?.message_class : messageClass) ?? 'transactional',
   consent_category: consentCategory === undefined ? (row?.consent_category ?? null) : consentCategory,
+  tracking: trackingAfter(tracking, row?.tracking ?? null),
 })
+
+/** Member by member; nothing is stored where nothing is counted. */
+function trackingAfter(
+  given: TrackingInput | null | undefined,
+  before: WorkflowRow['tracking'],
+): WorkflowRow['tracking'] {
+  if (given === undefined) return before
+  const opens = given?.opens ?? (given && before?.opens) ?? false
+  const clicks = given?.clicks ?? (given && before?.clicks) ?? false
+  return opens || clicks ? { opens, clicks } : null
+}
 
 /** The same for what concerns the runs. Without members there is nothing. */
 export function journeyAfter(

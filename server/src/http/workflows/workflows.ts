@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern, newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { copyTranslations } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import {
   deleteWorkflow,
   fieldsOf,
@@ -317,7 +318,7 @@ export const workflows: Resource = (app, services) => {
       schema: {
         tags,
         summary:
-          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey`',
+          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory`, `tracking` and `journey`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -329,6 +330,7 @@ export const workflows: Resource = (app, services) => {
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
           messageClass: Maybe(patch.messageClass),
           consentCategory: Maybe(patch.consentCategory),
+          tracking: Maybe(patch.tracking),
           journey: Maybe(patch.journey),
           baseVersion: BaseVersion,
         }),
@@ -341,10 +343,11 @@ export const workflows: Resource = (app, services) => {
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
       refuseJourney(body.journey)
-      const { messageClass, consentCategory, journey, ...others } = body
+      const { messageClass, consentCategory, tracking, journey, ...others } = body
       const isEmpty =
         messageClass === undefined &&
         consentCategory === undefined &&
+        tracking === undefined &&
         journey === undefined &&
         Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty && headers['if-match'] === undefined)
@@ -445,6 +448,7 @@ export const workflows: Resource = (app, services) => {
         const texts = (of: WorkflowRow) => ({ environmentId, resourceType: 'workflow', resourceRowId: of.id }) as const
         if (saved.is_translation_enabled && original.is_translation_enabled)
           await copyTranslations(tx, texts(original), texts(saved))
+        await keepTexts(tx, environmentId, 'workflow', [saved.id], { now })
         return saved
       })
       reply.code(201)

@@ -161,6 +161,7 @@ const lines = {
   question_invalid: ['Invalid question', 'Failed'],
   nobody_to_ask: ['Nobody could be asked', 'Success'],
   levels_left_out: ['The chain has too many levels; the last ones are left out', 'Warning'],
+  members_left_out: ['The topic has too many members; not all of them are asked', 'Warning'],
   copies_left_out: ['The question has too many copies; further ones are left out', 'Warning'],
   person_gone: ['The subscriber who was to be asked no longer exists', 'Failed'],
   workflow_started: ['The other workflow was triggered', 'Success'],
@@ -178,6 +179,9 @@ const lines = {
   internal: ['Step failed unexpectedly', 'Failed'],
   unsnoozed: ['Message unsnoozed', 'Success'],
   snoozed: ['Message snoozed', 'Success'],
+  counted_open: ['Message opened', 'Success'],
+  counted_click: ['Message clicked', 'Success'],
+  fetched_by_robot: ['Fetched by a robot', 'Success'],
 } as const satisfies Record<string, readonly [text: string, status: Status]>
 
 export type DetailKey = keyof typeof lines

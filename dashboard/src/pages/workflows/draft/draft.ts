@@ -35,6 +35,8 @@ export interface Draft {
   payloadSchema: Record<string, unknown> | null
   isTranslationEnabled: boolean
   preferences: Workflow['preferences']
+  /** What is counted of its e-mails. Absent in drafts of an earlier version. */
+  tracking?: Workflow['tracking']
   /** What concerns its runs as a whole; null for nothing. */
   journey: Journey | null
   steps: DraftStep[]
@@ -45,6 +47,7 @@ export function draftOf(workflow: Workflow): Draft {
   return {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
     preferences: workflow.preferences,
+    tracking: workflow.tracking,
     journey: workflow.journey ?? null,
     steps: workflow.steps.map(draftStepOf),
   }

@@ -11,6 +11,7 @@ const workflowFields = new Map(
     payloadSchema: 'Payload schema',
     isTranslationEnabled: 'Translations switch',
     preferences: 'Preferences',
+    tracking: 'Tracking of emails',
     journey: 'Settings of runs',
   }),
 )

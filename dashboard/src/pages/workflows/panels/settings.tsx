@@ -21,6 +21,7 @@ import { JsonField } from '../controls/basic.tsx'
 import type { Draft } from '../draft/draft.ts'
 import { objectOf } from '../draft/step-context.ts'
 import { JourneySettings } from './journey.tsx'
+import { TrackingSettings } from './tracking.tsx'
 
 interface SettingsProps {
   open: boolean
@@ -113,6 +114,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
           </FieldFrame>
         </div>
         <Preferences draft={draft} readOnly={readOnly} onChange={onChange} />
+        <TrackingSettings draft={draft} readOnly={readOnly} onChange={onChange} />
         {workflow.origin !== 'external' && (
           <JourneySettings workflow={workflow} draft={draft} readOnly={readOnly} onChange={onChange} />
         )}
