@@ -7,10 +7,15 @@ const here = import.meta.dirname
 const [out = path.join(here, 'dist')] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(path.join(here, '..', 'package.json'), 'utf8'))
 
+/** What `belfry outbox install` runs. */
+const outboxSql = readFileSync(path.join(here, '..', 'server', 'src', 'db', 'migrations', '0076-outbox.sql'), 'utf8')
+
 const bundle = await rolldown({
   input: path.join(here, 'src', 'main.ts'),
   platform: 'node',
-  transform: { define: { belfryVersion: JSON.stringify(version) } },
+  // A native driver, and one for another platform, which nobody has here.
+  external: ['pg-native', 'pg-cloudflare'],
+  transform: { define: { belfryVersion: JSON.stringify(version), belfryOutboxSql: JSON.stringify(outboxSql) } },
 })
 const file = path.join(out, 'belfry.mjs')
 await bundle.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node', minify: true })

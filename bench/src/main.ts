@@ -29,6 +29,7 @@ import { benchInbox } from './suites/inbox.ts'
 import { benchJourneys } from './suites/journeys.ts'
 import { benchLatency } from './suites/latency.ts'
 import { benchLists } from './suites/lists.ts'
+import { benchOutbox } from './suites/outbox.ts'
 import { benchOverload } from './suites/overload.ts'
 import { benchRendering } from './suites/rendering.ts'
 import { benchScale } from './suites/scale.ts'
@@ -59,6 +60,7 @@ const suites: Record<string, Suite> = {
   files: benchFiles,
   journeys: benchJourneys,
   importing: benchImporting,
+  outbox: benchOutbox,
   idle: benchIdle,
   soak: benchSoak,
 }

@@ -14,9 +14,12 @@ export class Failure extends Error {
   readonly exitCode: number
   readonly code: string
   readonly ctx: unknown
+  /** Of the service's answer, if it was one. */
+  readonly status: number | undefined
 
-  constructor(exit: keyof typeof exitCodes, code: string, message: string, ctx: unknown = null) {
+  constructor(exit: keyof typeof exitCodes, code: string, message: string, ctx: unknown = null, status?: number) {
     super(message)
+    this.status = status
     this.exitCode = exitCodes[exit]
     this.code = code
     this.ctx = ctx

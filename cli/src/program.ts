@@ -4,6 +4,7 @@ import { explain, tail, trigger } from './commands/activity.ts'
 import { completion } from './commands/completion.ts'
 import { diff, history, restore } from './commands/history.ts'
 import { type ImportOptions, type ImportSource, importFrom } from './commands/import.ts'
+import { outbox } from './commands/outbox.ts'
 import { pull } from './commands/pull.ts'
 import { plan, push, validate } from './commands/push.ts'
 import { schema } from './commands/schema.ts'
@@ -129,6 +130,14 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .option('--payload <json>', 'the payload')
     .action((id: string, subscriber: string, options: { payload?: string }) =>
       explain(context(), id, subscriber, options),
+    )
+  command('outbox', 'carry out what SQL functions called in a database of yours, and list what was refused')
+    .argument('<action>', 'install, drain, refused or retry')
+    .argument('[ids...]', 'with retry: only these')
+    .option('--database <url>', 'the database; else BELFRY_OUTBOX_URL, else what is shared with the service')
+    .option('--once', 'with drain: end when nothing is left')
+    .action((action: string, ids: string[], options: Parameters<typeof outbox>[3]) =>
+      outbox(context(), action, ids, options),
     )
   command('types', 'write TypeScript types of the payloads')
     .option('--out <file>', 'the file; by default stdout')

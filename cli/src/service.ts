@@ -15,7 +15,7 @@ interface Answer<T> {
 }
 
 interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
   /** May be sent again; GETs always may. */
@@ -113,7 +113,7 @@ function readAnswer<T>({ status, ok }: Response, text: string): Answer<T> {
   const code = told.code ?? told.error ?? `status_${status}`
   const ctx = told.ctx ?? null
   const exit = code === 'definitions_conflict' ? 'conflict' : 'refused'
-  throw new Failure(exit, code, message, ctx)
+  throw new Failure(exit, code, message, ctx, status)
 }
 
 /** What is no page comes under `data`. */

@@ -73,6 +73,7 @@ const routes = root.addChildren([
     page('/questions/{-$questionId}', () => import('./pages/questions/questions.tsx')),
     page('/rotas/{-$rotaId}', () => import('./pages/rotas/rotas.tsx')),
     page('/deliveries', () => import('./pages/deliveries/deliveries.tsx')),
+    page('/refused-calls/{-$callId}', () => import('./pages/refused-calls/refused-calls.tsx')),
     page('/sandbox/{-$messageId}', () => import('./pages/sandbox/sandbox.tsx')),
     page('/account', () => import('./pages/account/account.tsx')),
     page('/integrations/{-$integrationId}', () => import('./pages/integrations/integrations.tsx')),

@@ -73,3 +73,57 @@ test('one, some and all matching ones can be sent again, after a question; an em
   await viewer.page.getByRole('row', { name: /ada/ }).waitFor()
   expect(await viewer.page.getByRole('button', { name: 'Send all again' }).isDisabled()).toBe(true)
 })
+
+test('refused SQL calls say why, show what they said, and are tried again; a viewer cannot', async () => {
+  const { development: api } = await server.freshOrganization()
+  const viewer = await open({ api, role: 'viewer', path: '/refused-calls' })
+  await viewer.page.getByText('No refused calls').waitFor()
+  await viewer.page.getByText('belfry.trigger').first().waitFor()
+  expect(await axeViolations(viewer.page)).toEqual([])
+  await takeScreenshots(viewer.page, 'refused-calls-none')
+  const { db, pool } = server.database
+  const calls = [
+    [
+      'trigger',
+      'bestellung-versandt-an-die-kundin-mit-dem-langen-namen',
+      'workflow_not_found',
+      'There is no such workflow in this environment',
+    ],
+    ['trigger', 'order-shipped', 'trigger_not_active', 'The workflow is not active'],
+    ['upsert_subscriber', null, 'validation', 'Validation Error; email must be one email address'],
+  ] as const
+  for (const [place, [kind, name, code, message]] of calls.entries())
+    await db
+      .insertInto('belfry.refused')
+      .values({
+        ...{ environment_id: api.environmentId, id: `65000000${String(place).padStart(16, '0')}`, format: 1, kind },
+        ...{ role: 'app', transaction_id: name && `order-${place}`, code, message },
+        body: JSON.stringify(name ? { name, to: ['ada'], payload: { orderId: place } } : { subscriberId: 'grace' }),
+        ...{ created_at: server.clock.now(), refused_at: server.clock.now() },
+      })
+      .execute()
+  await viewer.page.reload()
+  const row = viewer.page.getByRole('row', { name: /order-shipped.*trigger_not_active/ })
+  await row.waitFor()
+  expect(await row.getByRole('button', { name: 'Viewers cannot send' }).isDisabled()).toBe(true)
+  expect(await viewer.page.getByRole('button', { name: 'Try all again' }).count()).toBe(0)
+
+  const { page } = await open({ api, role: 'editor', path: '/refused-calls' })
+  await page
+    .getByRole('link', { name: /order-shipped|belfry.trigger/ })
+    .first()
+    .click()
+  await page.getByRole('dialog', { name: 'Refused call' }).getByText('"payload"').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'refused-call')
+  expect(await overflowOnPhone(page)).toBeLessThanOrEqual(0)
+  await onDesktop(page)
+  await page.keyboard.press('Escape')
+  await page.getByRole('row', { name: /grace/ }).getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('The call is tried again').waitFor()
+  await page.getByRole('row', { name: /grace/ }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Try all again' }).click()
+  await page.getByText('No refused calls').waitFor()
+  const { rowCount } = await pool.query('SELECT FROM belfry.outbox WHERE environment_id = $1', [api.environmentId])
+  expect(rowCount).toBe(3)
+})

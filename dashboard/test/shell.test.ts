@@ -291,7 +291,14 @@ describe('every page', () => {
       api,
       paths: [
         ...['/start', '/workflows', '/workflows/bestaetigung', '/workflows/bestaetigung?step=mail', '/activity'],
-        ...[`/activity/${runs[0]._id}`, '/deliveries', '/sandbox', '/subscribers', `/subscribers/${subscriberId}`],
+        ...[
+          `/activity/${runs[0]._id}`,
+          '/deliveries',
+          '/refused-calls',
+          '/sandbox',
+          '/subscribers',
+          `/subscribers/${subscriberId}`,
+        ],
         ...[`/subscribers/${subscriberId}?tab=preferences`, '/topics', '/topics/donaudampfschifffahrt', '/contexts'],
         ...['/layouts', '/layouts/lang', '/translations', '/translations/workflow:bestaetigung', '/integrations'],
         ...['/environments', '/approvals', '/variables', '/api-keys', '/webhooks', '/team', '/audit', '/settings'],

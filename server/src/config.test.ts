@@ -21,6 +21,7 @@ test('without settings everything has a default', () => {
     wrapData: false,
     retention: { activityDays: 90, messageDays: 365 },
     keepVersions: 200,
+    outboxes: [],
     dedupDays: 30,
     databaseConnections: 20,
     sessionDatabaseUrl: undefined,
@@ -94,6 +95,10 @@ test.each([
   [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
   [{ BELFRY_KEEP_VERSIONS: '0' }, 'BELFRY_KEEP_VERSIONS must be a whole number from 1 to 10000; it is "0".'],
+  [
+    { BELFRY_OUTBOX_URLS: 'postgres://a:secret@b/c#Production,postgres://a:secret@b/c' },
+    'BELFRY_OUTBOX_URLS must list addresses such as postgres://host/app#Production; number 2 is none.',
+  ],
   [{ BELFRY_DEDUP_DAYS: '0' }, 'BELFRY_DEDUP_DAYS must be a whole number from 1 to 36500; it is "0".'],
   [{ BELFRY_DATABASE_CONNECTIONS: '4' }, 'BELFRY_DATABASE_CONNECTIONS must be a whole number from 5 to 1000;'],
   [{ BELFRY_DATABASE_SESSION_URL: 'postgres://x' }, 'BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL'],

@@ -46,6 +46,8 @@ export interface Config {
   /** Entries in the history of a workflow or layout. */
   keepVersions: number
   extraProviders: readonly string[]
+  /** Databases of applications whose calls of the SQL functions are carried out here, and for which environment. */
+  outboxes: Array<{ url: string; environment: string }>
   /** Days to remember a transaction id. */
   dedupDays: number
   limits: ResourceLimits
@@ -332,6 +334,12 @@ export const settings = [
     meaning: '`telegram` adds Telegram; the public client libraries cannot read answers that name it.',
   },
   {
+    name: 'BELFRY_OUTBOX_URLS',
+    default: 'none',
+    meaning:
+      'Databases of applications with an outbox, as `postgres://…/app#Production`: the address, and the environment it is for; several with commas between. See [SQL](sql.md#another-database).',
+  },
+  {
     name: 'BELFRY_DEDUP_DAYS',
     default: '30',
     meaning: 'How many days a `transactionId` is remembered; a second trigger with it is ignored.',
@@ -436,6 +444,19 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     if (value !== undefined && !/^postgres(ql)?:\/\//.test(value))
       problems.push(`${name} must start with postgres:// or postgresql://.`)
     return value
+  }
+  /** Their passwords are not repeated. */
+  function outboxes(): Config['outboxes'] {
+    const value = text('BELFRY_OUTBOX_URLS')
+    if (value === 'none') return []
+    return value.split(',').map((each, index) => {
+      const [, url = '', environment = ''] = /^\s*(postgres(?:ql)?:\/\/[^#\s]+)#([^#]*)$/.exec(each) ?? []
+      if (url === '' || environment.trim() === '')
+        problems.push(
+          `BELFRY_OUTBOX_URLS must list addresses such as postgres://host/app#Production; number ${index + 1} is none.`,
+        )
+      return { url, environment: environment.trim() }
+    })
   }
   function flag(name: SettingName): boolean {
     return oneOf(name, ['false', 'true']) === 'true'
@@ -571,6 +592,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     keepVersions: whole('BELFRY_KEEP_VERSIONS', 1, 10_000),
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
+    outboxes: outboxes(),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
     limits: {
       workflows: whole('BELFRY_MAX_WORKFLOWS', 1, longestList),

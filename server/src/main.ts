@@ -20,6 +20,9 @@ import { restoreInto } from './db/install/restore-into.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/queries/environments.ts'
 import { isSetUp, linkTo, signInLink } from './db/queries/sign-in-links.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
+import type { OutboxDrain } from './engine/outbox/drain.ts'
+import { drainOutbox } from './engine/outbox/other-outboxes.ts'
+import { OutboxWatch } from './engine/outbox/watch.ts'
 import { Alarm } from './engine/queue/alarm.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
@@ -32,6 +35,7 @@ import { Metrics } from './http/edge/metrics.ts'
 import type { App, Clock } from './http/edge/resource.ts'
 import { InboxSockets } from './http/inbox/sockets.ts'
 import { listenForMail } from './http/integrations/inbound-mail.ts'
+import { callReader } from './http/outbox/reading.ts'
 import { HttpClient } from './providers/http-client.ts'
 import { startTracing, type Tracing } from './tracing.ts'
 
@@ -64,6 +68,8 @@ export interface Service {
   /** True until somebody has set up the dashboard. */
   needsOwner: boolean
   engine: Engine
+  /** Carries out calls of the SQL functions. */
+  outbox: OutboxDrain
   /** The handlers of the queue's jobs. */
   tasks: TaskList
   /** Reports not ready, and keeps serving until load balancers have noticed. */
@@ -158,6 +164,8 @@ export async function startService(
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
+    const read = callReader({ brand, secrets })
+    const outbox = engine.outbox(read)
     const { retention, keepVersions } = config
     const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
@@ -182,6 +190,11 @@ export async function startService(
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const)
         workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
+      const watch = new OutboxWatch({ url: sessions.url, work: () => outbox.takeSome(), onError })
+      watch.start()
+      parts.add(() => watch.stop())
+      for (const other of config.outboxes)
+        parts.add(drainOutbox({ ...database, clock, log, read, engine, meter: metrics.engine }, other))
     }
 
     const app = await buildApp({
@@ -259,7 +272,7 @@ export async function startService(
       const patience = setTimeout(cutOff, config.stopSeconds * 1000)
       await parts.end().finally(() => clearTimeout(patience))
     }
-    return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, drain, stop }
+    return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, outbox, tasks, drain, stop }
   } catch (error) {
     await parts.end()
     throw error

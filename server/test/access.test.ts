@@ -575,8 +575,8 @@ async function storedIn({
 async function rowsWhere(matches: (row: string) => boolean): Promise<Record<string, unknown[]>> {
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
-    SELECT tablename AS name FROM pg_tables
-    WHERE schemaname = current_schema() AND tablename NOT IN ('rate_buckets', 'idempotency_keys', 'api_key_uses') ORDER BY 1`.execute(
+    SELECT CASE schemaname WHEN 'belfry' THEN 'belfry.' ELSE '' END || tablename AS name FROM pg_tables
+    WHERE schemaname IN ('public', 'belfry') AND tablename NOT IN ('rate_buckets', 'idempotency_keys', 'api_key_uses') ORDER BY 1`.execute(
     db,
   )
   const found = tables.map(async ({ name }) => {

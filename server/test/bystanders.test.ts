@@ -72,8 +72,8 @@ async function prepare(api: Api): Promise<void> {
 async function bystanders(api: Api): Promise<Record<string, unknown[]>> {
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
-    SELECT tablename AS name FROM pg_tables
-    WHERE schemaname = current_schema() AND tablename NOT IN ('api_key_uses', 'idempotency_keys') ORDER BY tablename`.execute(
+    SELECT CASE schemaname WHEN 'belfry' THEN 'belfry.' ELSE '' END || tablename AS name FROM pg_tables
+    WHERE schemaname IN ('public', 'belfry') AND tablename NOT IN ('api_key_uses', 'idempotency_keys') ORDER BY 1`.execute(
     db,
   )
   const found = tables.map(async ({ name }) => {

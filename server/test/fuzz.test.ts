@@ -304,7 +304,7 @@ async function watchRows(): Promise<void> {
       END $$;
     DO $$ DECLARE t record; BEGIN
       FOR t IN SELECT c.oid::regclass AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname IN ('public', 'graphile_worker') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        WHERE n.nspname IN ('public', 'belfry', 'graphile_worker') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
       LOOP
         EXECUTE format('CREATE TRIGGER watch AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION watch.note()', t.name);
       END LOOP;

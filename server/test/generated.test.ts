@@ -43,6 +43,9 @@ Every refusal has the same shape: \`statusCode\`, \`timestamp\`, \`path\`, \`mes
 \`ctx\`; a 422 has \`errors\` by field, a 500 an \`errorId\` to look for in the log. Programs should go by \`code\`: sentences may
 be improved. Words in braces stand for what the request contained.
 
+[Calls from SQL](sql.md#what-can-go-wrong) fail at once with a SQLSTATE, or are refused after the commit with one of these codes,
+\`unknown_format\` or \`too_old\`.
+
 | code | status | message |
 |---|---|---|
 ${rows.join('\n')}
@@ -87,7 +90,7 @@ function columnsInCode(): Record<string, string[]> {
   for (const [, name = '', base = '', body = ''] of text.matchAll(
     /interface (\w+)(?: extends (\w+))? \{\n(.*?)\n\}/gs,
   )) {
-    const own = [...body.matchAll(/^ {2}(\w+)\??: (.*)$/gm)].map(
+    const own = [...body.matchAll(/^ {2}'?([\w.]+)'?\??: (.*)$/gm)].map(
       ([, member = '', type = '']) => [member, type] as const,
     )
     interfaces.set(name, [

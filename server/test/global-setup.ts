@@ -24,8 +24,14 @@ export default async function setup(project: TestProject) {
     dataDir,
     password: 'test',
     say: () => undefined,
-    // Test databases need not survive a crash.
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    // Test databases need not survive a crash. Applications may prepare transactions.
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      max_connections: '300',
+      max_prepared_transactions: '50',
+    },
   })
   const admin = openDatabase(postgres.url, { connections: 1, onError: ignore })
   await admin.pool.query(`CREATE DATABASE ${template}`)

@@ -71,7 +71,7 @@ async function everythingStored(): Promise<Record<string, unknown>> {
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
     SELECT schemaname || '.' || tablename AS name FROM pg_tables
-    WHERE schemaname IN (current_schema(), 'graphile_worker')
+    WHERE schemaname IN ('public', 'belfry', 'graphile_worker')
       AND tablename NOT IN ('rate_buckets', 'api_key_uses', 'workers') ORDER BY 1`.execute(db)
   const found = tables.map(async ({ name }) => {
     const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t ORDER BY 1`.execute(db)

@@ -147,6 +147,15 @@ export async function plant(server: TestServer): Promise<Planted> {
     ...{ public_key: 'x', counter: 0, transports: [], host: 'belfry.example.com', created_at: server.clock.now() },
   }
   await server.database.db.insertInto('passkeys').values(passkey).execute()
+  const call = { name: 'missing', to: 'ada', payload: { secret }, transactionId: 'refused' }
+  await server.database.db
+    .insertInto('belfry.refused')
+    .values({
+      ...{ environment_id: api.environmentId, id: newId(server.clock.now()), format: 1, kind: 'trigger', role: secret },
+      ...{ transaction_id: 'refused', body: JSON.stringify(call), code: 'workflow_not_found', message: secret },
+      ...{ created_at: server.clock.now(), refused_at: server.clock.now() },
+    })
+    .execute()
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const held = await made('/v1/suppressions', { channel: 'email', address: 'eve@example.com', note: secret })
   const { data: browser } = (

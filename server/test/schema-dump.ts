@@ -11,10 +11,10 @@ interface Table {
   triggers: string[]
 }
 
-/** Every table of the public schema with its indexes and constraints, and the functions, in a stable order. */
+/** Every table of ours and of the schema for applications with its indexes and constraints, and the functions, in a stable order. */
 export async function dumpSchema(pool: pg.Pool): Promise<string> {
   const tables = await pool.query<Table>(`
-    SELECT c.relname AS name,
+    SELECT CASE c.relnamespace WHEN 'belfry'::regnamespace THEN 'belfry.' ELSE '' END || c.relname AS name,
            CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END AS prefix,
            concat_ws(' ',
              (SELECT 'PARTITION OF ' || i.inhparent::regclass || ' ' || pg_get_expr(c.relpartbound, c.oid)
@@ -40,12 +40,12 @@ export async function dumpSchema(pool: pg.Pool): Promise<string> {
                  ORDER BY i.indexrelid::regclass::text) AS indexes,
            ARRAY(SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal ORDER BY tgname) AS triggers
     FROM pg_class c
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
-    ORDER BY c.relname COLLATE "C"`)
+    WHERE c.relnamespace IN ('public'::regnamespace, 'belfry'::regnamespace) AND c.relkind IN ('r', 'p')
+    ORDER BY c.relnamespace = 'belfry'::regnamespace, c.relname COLLATE "C"`)
   const functions = await pool.query<{ text: string }>(`
     SELECT pg_get_functiondef(oid) AS text FROM pg_proc
-    WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p')
-    ORDER BY oid::regprocedure::text COLLATE "C"`)
+    WHERE pronamespace IN ('public'::regnamespace, 'belfry'::regnamespace) AND prokind IN ('f', 'p')
+    ORDER BY pronamespace = 'belfry'::regnamespace, oid::regprocedure::text COLLATE "C"`)
   const groups = [
     ...tables.rows.map((table) => [createTable(table), ...table.indexes, ...table.triggers]),
     ...functions.rows.map(({ text }) => [text.trimEnd()]),
@@ -62,10 +62,10 @@ function createTable({ name, prefix, suffix, columns, constraints }: Table): str
 /** The sorted column names of each of our tables, without the list of migrations. */
 export async function tableColumns(pool: pg.Pool): Promise<Record<string, string[]>> {
   const { rows } = await pool.query<{ table: string; columns: string[] }>(`
-    SELECT c.relname AS "table", array_agg(a.attname::text ORDER BY a.attname COLLATE "C") AS columns
+    SELECT CASE c.relnamespace WHEN 'belfry'::regnamespace THEN 'belfry.' ELSE '' END || c.relname AS "table", array_agg(a.attname::text ORDER BY a.attname COLLATE "C") AS columns
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-      AND c.relname <> 'belfry_migrations'
-    GROUP BY c.relname`)
+    WHERE c.relnamespace IN ('public'::regnamespace, 'belfry'::regnamespace) AND c.relkind IN ('r', 'p')
+      AND NOT c.relispartition AND c.relname <> 'belfry_migrations'
+    GROUP BY 1`)
   return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
 }

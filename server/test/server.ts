@@ -142,7 +142,9 @@ export interface TestServer {
    */
   drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
-  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'drain' | 'stop'>>
+  startAnother(
+    config?: Partial<Config>,
+  ): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'outbox' | 'drain' | 'stop'>>
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
@@ -298,6 +300,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       const options = { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
       let woken: number
       do {
+        while ((await service.outbox.takeSome()) > 0);
         await runOnce(options)
         woken = 0
         await around(async () => {
@@ -324,6 +327,8 @@ const quiet = new QueueLog(() => () => undefined)
 /** A copy of the migrated template, file by file: through the write-ahead log it takes six times as long. */
 export async function createTestDatabase(name: string): Promise<string> {
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+  // As the migrations leave it for a role of this name; a copy of a database does not have it.
+  await administer(`ALTER ROLE belfry IN DATABASE ${name} SET search_path = public`)
   return withDatabase(inject('databaseUrl'), name)
 }
 

@@ -16,7 +16,7 @@ export async function timesToMessage(service: Service, pace: Pace): Promise<numb
   const load = { url: service.url, apiKey: service.apiKey, connections: 64 }
   const sentAt = new Map<string, number>()
   const seen = new Map<string, number>()
-  const watching = watch(service, pace, seen)
+  const watching = watchMessages(service, pace, seen)
   await sendSteadily(load, '/v1/events/trigger', pace, (number) => {
     const transactionId = `${pace.tag}-${number}`
     sentAt.set(transactionId, performance.now())
@@ -30,7 +30,7 @@ export async function timesToMessage(service: Service, pace: Pace): Promise<numb
  * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, and at least 200,
  * so that none is missed that commits after a newer one, or while this process was held up.
  */
-async function watch(
+export async function watchMessages(
   { database, environmentId }: Service,
   { perSecond, seconds, tag }: Pace,
   seen: Map<string, number>,

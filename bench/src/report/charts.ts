@@ -44,6 +44,7 @@ const named: Record<string, string> = {
   files: 'Definitions in files',
   journeys: 'Journeys',
   importing: 'Imports',
+  outbox: 'Calls from SQL',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

@@ -267,6 +267,56 @@ export interface Operations {
       createdAt: string
     }
   }
+  /** List calls of the SQL functions that were refused */
+  'GET /v2/outbox/refused': {
+    query?: {
+      /** Cursor: the items after this one */
+      after?: string | undefined
+      /** Cursor: the items before this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; an unknown one means the default */
+      orderBy?: string | undefined
+      /** Include the cursor item in the page */
+      includeCursor?: boolean | undefined
+      /** Only with this code */
+      code?: string | undefined
+    }
+    answer: {
+      data: Array<{
+        _id: string
+        /** The function that was called */
+        kind: 'trigger' | 'cancel' | 'upsert_subscriber'
+        transactionId: string | null
+        workflowId: string | null
+        /** The code that the API would answer with */
+        code: string
+        message: string
+        /** The role of the database that called */
+        role: string
+        /** What the call said, as a request says it */
+        body: Record<string, unknown>
+        calledAt: string
+        refusedAt: string
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Carry out refused calls again */
+  'POST /v2/outbox/refused/retry': {
+    body: {
+      /** Which ones. Default: all of this environment */
+      ids?: Array<string> | undefined
+    }
+    answer: {
+      retried: number
+    }
+  }
   /** List questions, newest first */
   'GET /v2/questions': {
     query?: {

@@ -26,6 +26,7 @@ import { type Reporter, takeReports } from './feedback/reports.ts'
 import { type TextAnswer, type TextReceiver, takeTexts } from './feedback/texts.ts'
 import { Tracking, type Visit } from './feedback/tracking.ts'
 import { Webhooks } from './feedback/webhooks.ts'
+import { type CallReader, OutboxDrain } from './outbox/drain.ts'
 import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
 import { BegunCalls } from './runs/begun-calls.ts'
@@ -165,6 +166,12 @@ export class Engine {
   /** Resolves once the events are committed; what they end happens behind that. */
   post(environmentId: string, events: NewEvent[]): Promise<PostedEvent[]> {
     return this.#posted.post(environmentId, events)
+  }
+
+  /** Carries out calls of the SQL functions in our own database. */
+  outbox(read: CallReader): OutboxDrain {
+    const cancel = (environmentId: string, transactionId: string) => this.cancel(environmentId, transactionId)
+    return new OutboxDrain({ ...this.#parts, triggers: this.#triggers, cancel }, read)
   }
 
   /** Integrations whose circuit is open in this process. */

@@ -63,6 +63,7 @@ import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
+import { refusedCalls } from './outbox/refused.ts'
 import { answerPage } from './questions/answer-page.ts'
 import { questions } from './questions/questions.ts'
 import { rotas } from './questions/rotas.ts'
@@ -96,6 +97,7 @@ export const resources: Resource[] = [
   health,
   events,
   postedEvents,
+  refusedCalls,
   questions,
   rotas,
   simulations,

@@ -59,6 +59,7 @@ const sentences: Record<string, string> = {
   'organization.second-factor-optional': 'Made the second factor optional',
   'organization.second-factor-required': 'Required a second factor of every member',
   'organization.set-up': 'Set up the organization',
+  'outbox.retried': 'Carried out refused SQL calls again',
   'question.answered': 'Answered a question',
   'question.canceled': 'Canceled a question',
   'rota.changed': 'Changed a rota',

@@ -10,6 +10,19 @@ const folder = fileURLToPath(new URL('src/db/migrations', packageFolder))
 const lockKey = 7_313_884_012
 const oldestServer = 150_000
 
+/**
+ * New tables go where ours are. For a role named `belfry` the schema of that name, which has the functions for applications, would
+ * come first in the usual search path.
+ */
+const stayHome = `
+  SELECT set_config('search_path', quote_ident(coalesce(
+    (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = to_regclass('belfry_migrations')),
+    (SELECT name FROM unnest(current_schemas(false)) AS name WHERE name <> 'belfry' LIMIT 1), current_schema(), 'public')), false)`
+
+/** The schema of our tables, in SQL: not always the first in the search path. */
+export const ownSchema = `(SELECT relnamespace FROM pg_class WHERE oid = 'belfry_migrations'::regclass)`
+
 /** @param only apply just these migrations, for a backup that needs its old schema */
 export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<{ applied: string[] }> {
   const client = await pool.connect()
@@ -19,7 +32,12 @@ export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {})
     await client.query('SET statement_timeout = 0')
     // A session lock, so that it also covers the queue's migrations, which use other connections.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey])
+    await client.query(stayHome)
+    // Each commit would wait for the disk; what is lost in a crash is lost from the end, and applied again. The queue's migrations
+    // wait for the disk, and so for ours.
+    await client.query('SET synchronous_commit = off')
     const applied = await applyMissing(client, only)
+    await client.query('RESET synchronous_commit')
     await runMigrations({ pgPool: pool })
     return { applied }
   } finally {

@@ -4,6 +4,7 @@
 // year of messages has 12 of them instead of 52. The price: old data is deleted up to a month late.
 import type pg from 'pg'
 import { firstIdAt } from './ids.ts'
+import { ownSchema } from './migrate.ts'
 
 /** Each table's partition key. */
 const keys = {
@@ -65,8 +66,7 @@ export async function preparePartitions(pool: pg.Pool, now: Date): Promise<strin
 }
 
 /** Not to_regclass: that may answer from the session's catalog cache, which waiting for an advisory lock does not refresh. */
-const tableNamed = (name: string) =>
-  `SELECT FROM pg_class WHERE relname = ${name} AND relnamespace = current_schema()::regnamespace`
+const tableNamed = (name: string) => `SELECT FROM pg_class WHERE relname = ${name} AND relnamespace = ${ownSchema}`
 
 async function missingPartitions(
   pool: pg.Pool,
@@ -107,6 +107,7 @@ async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Mont
     await client.query(`
       LOCK TABLE ONLY ${table} IN ${isAhead ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE'} MODE;
       LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE;
+      SELECT set_config('search_path', ${ownSchema}::regnamespace::text, true);
       CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL);
       WITH moved AS (DELETE FROM ${table}_default WHERE ${key} >= '${month.from}' AND ${key} < '${month.to}' RETURNING *)
       INSERT INTO ${name} SELECT * FROM moved;
@@ -119,7 +120,7 @@ async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Mont
 export async function makePartitionsFor(pool: pg.Pool, table: PartitionedTable, times: Date[]): Promise<void> {
   const months = new Map(times.map((time) => monthOf(time)).map((month) => [month.from, month]))
   const { rows } = await pool.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relname = ANY ($1::text[]) AND relnamespace = current_schema()::regnamespace`,
+    `SELECT relname AS name FROM pg_class WHERE relname = ANY ($1::text[]) AND relnamespace = ${ownSchema}`,
     [[...months.values()].map((month) => partitionName(table, month))],
   )
   const known = new Set(rows.map(({ name }) => name))

@@ -1280,7 +1280,41 @@ export interface ErasureTable extends Row {
   completed_at: Date | null
 }
 
+/** A call of an SQL function, as the application committed it; in the schema `belfry`, as all of these. */
+interface CallTable {
+  format: number
+  environment_id: string
+  kind: 'trigger' | 'cancel' | 'upsert_subscriber'
+  transaction_id: string | null
+  body: Json<Record<string, unknown>>
+  /** The role that called. */
+  role: string
+  created_at: Date
+}
+
+export interface OutboxTable extends CallTable {
+  /** The transaction that called. */
+  xact: Generated<string>
+  id: Generated<string>
+}
+
+export interface RefusedCallTable extends CallTable {
+  id: string
+  code: string
+  message: string
+  refused_at: Date
+}
+
+export interface AllowedRoleTable {
+  environment_id: string
+  role: string
+  created_at: Date
+}
+
 export interface Tables {
+  'belfry.outbox': OutboxTable
+  'belfry.refused': RefusedCallTable
+  'belfry.allowed': AllowedRoleTable
   organizations: OrganizationTable
   environments: EnvironmentTable
   api_keys: ApiKeyTable

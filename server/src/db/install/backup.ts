@@ -1,6 +1,7 @@
 // A consistent backup of a database in use: every table through COPY, in one transaction. It holds no schema, only the list of
 // applied migrations, which recreate it.
 import type pg from 'pg'
+import { ownSchema } from '../core/migrate.ts'
 import { partitionedMonths, partitionedTables } from '../core/partitions.ts'
 import { Secrets } from '../core/secrets.ts'
 import { type BackupHeader, type BackupTable, type Piece, writeBackupFile } from './backup-file.ts'
@@ -74,7 +75,7 @@ const identity = `
     pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname) AS sequence
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-  WHERE n.nspname IN (current_schema(), 'graphile_worker') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  WHERE (n.oid = ${ownSchema} OR n.nspname IN ('belfry', 'graphile_worker')) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relpersistence = 'p' AND c.relname NOT IN ('belfry_migrations', 'migrations')`
 
 /**

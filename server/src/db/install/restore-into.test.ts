@@ -18,6 +18,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'belfry-restore-'))
 const [withKey, withoutKey] = [path.join(folder, 'with-key.backup'), path.join(folder, 'without.backup')]
 const newKey = 'b2'.repeat(32)
 const made: string[] = []
+const application = `app_${randomBytes(6).toString('hex')}`
 
 /** Without tables, of a role that owns it and is no superuser. */
 async function emptyDatabase(): Promise<string> {
@@ -43,7 +44,14 @@ const restore = (file: string, url: string, key = secretKey) =>
   doCommand('restore', [file], { DATABASE_URL: url, BELFRY_SECRET_KEY: key })
 
 beforeAll(async () => {
-  await plant(server)
+  const { development } = await plant(server)
+  await asked(server.database.url, `CREATE ROLE ${application} LOGIN PASSWORD 'app'`)
+  await asked(server.database.url, `SELECT belfry.allow('${application}', '${development.environmentId}')`)
+  await asked(
+    server.database.url,
+    `INSERT INTO belfry.outbox (format, environment_id, kind, transaction_id, body, role, created_at)
+     VALUES (1, '${development.environmentId}', 'trigger', 'waits', '{}', '${application}', now())`,
+  )
   const options = { pool: server.database.pool, secretKey, now: new Date(), say: () => undefined }
   await makeBackup({ ...options, file: withKey, withKey: true })
   await makeBackup({ ...options, file: withoutKey, withKey: false })
@@ -54,6 +62,8 @@ afterAll(async () => {
     await dropTestDatabase(name)
     await asked(inject('databaseUrl'), `DROP ROLE ${name}`)
   }
+  await asked(server.database.url, `DROP OWNED BY ${application}`)
+  await asked(server.database.url, `DROP ROLE ${application}`)
 })
 
 describe('restoring into DATABASE_URL', () => {
@@ -75,6 +85,25 @@ describe('restoring into DATABASE_URL', () => {
     await pool.end()
     const again = restore(withoutKey, url)
     await expect(again).rejects.toThrow('has data of Belfry already (belfry_migrations); nothing was changed')
+  })
+
+  test('brings calls of the SQL functions that wait or were refused, and who may call them', async () => {
+    const url = await emptyDatabase()
+    await restore(withoutKey, url)
+    expect(await asked(url, 'SELECT transaction_id FROM belfry.outbox')).toEqual([{ transaction_id: 'waits' }])
+    expect(await asked(url, 'SELECT transaction_id FROM belfry.refused')).toEqual([{ transaction_id: 'refused' }])
+    const right = `has_function_privilege('${application}', 'belfry.trigger(text, jsonb, jsonb, jsonb)', 'EXECUTE')`
+    expect(await asked(url, `SELECT ${right} AS may`)).toEqual([{ may: true }])
+    const client = new pg.Client({ connectionString: url.replace(/\/\/[^@/]*@/, `//${application}:app@`) })
+    await client.connect()
+    await client.query(`SELECT belfry.trigger('welcome', '"ada"')`)
+    await client.end()
+    // The number goes on where it was.
+    const [{ ordered }] = await asked(
+      url,
+      "SELECT (SELECT max(id) FROM belfry.outbox) > (SELECT id FROM belfry.outbox WHERE transaction_id = 'waits') AS ordered",
+    )
+    expect(ordered).toBe(true)
   })
 
   test('encrypts secrets anew for another key, if the file has its own', async () => {

@@ -2,7 +2,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { StartError } from '../../errors.ts'
-import { knownMigrations, migrate } from '../core/migrate.ts'
+import { knownMigrations, migrate, ownSchema } from '../core/migrate.ts'
 import { makePartitions } from '../core/partitions.ts'
 import { Secrets } from '../core/secrets.ts'
 import type { Tables } from '../core/tables.ts'
@@ -45,6 +45,10 @@ export async function restoreInto({ file, databaseUrl, secretKey, say }: Options
     const totals = await load(client, file, header, say)
     const renewed = secrets ? await renew(client, secrets) : 0
     await migrate(new OneTransaction(client).asPool())
+    // Rights are not rows: those of the roles that exist here are given anew.
+    await client.query(
+      'SELECT belfry.allow(a.role, a.environment_id) FROM belfry.allowed a JOIN pg_roles r ON r.rolname = a.role',
+    )
     await client.query('COMMIT')
     await client.query('ANALYZE')
     return { createdAt: header.createdAt, ...totals, renewed }
@@ -112,7 +116,7 @@ async function takeForeignKeys(client: pg.Client): Promise<ForeignKey[]> {
     `SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name, pg_get_constraintdef(oid) AS definition
      FROM pg_constraint
      WHERE contype = 'f' AND conparentid = 0
-       AND connamespace IN (current_schema()::regnamespace, 'graphile_worker'::regnamespace) ORDER BY 1, 2`,
+       AND connamespace IN (${ownSchema}, 'graphile_worker'::regnamespace) ORDER BY 1, 2`,
   )
   for (const { table, name } of rows) await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
   return rows

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { HeldMoment } from '../core/held-clock.ts'
-import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
+import { hiddenId, newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
 import { hasPrimary } from '../core/integration-facts.ts'
 import type { Secrets } from '../core/secrets.ts'
 import type { EnvironmentTable } from '../core/tables.ts'
@@ -55,6 +55,22 @@ function builtIn({ type, clock_seed }: Pick<EnvironmentInput, 'type' | 'clock_se
     ...sandbox.map((each) => ({ ...each, credentials: '{}' })),
     ...(clock_seed === undefined ? [{ ...webPush, credentials: keys }] : []),
   ]
+}
+
+/** By its name, identifier or id; undefined if there is none, or several have the name. */
+export async function findEnvironmentByWord(
+  db: Db,
+  word: string,
+): Promise<{ id: string; name: string; identifier: string } | undefined> {
+  const found = await db
+    .selectFrom('environments')
+    .select(['id', 'name', 'identifier'])
+    .where((where) => where.or([where('id', '=', word), where('identifier', '=', word), where('name', '=', word)]))
+    .where('id', '<>', hiddenId)
+    .orderBy('id')
+    .limit(2)
+    .execute()
+  return found.length === 1 ? found[0] : undefined
 }
 
 /** The only group, with every workflow of the environment. */

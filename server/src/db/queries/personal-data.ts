@@ -165,6 +165,51 @@ export function withoutPerson(
   return { changes, mentions, isTheirs }
 }
 
+// ---- Calls of the SQL functions
+
+type Call = Record<string, unknown>
+
+/** Calls whose text may name the person. */
+export function callsNaming(person: Person): RawBuilder<unknown> {
+  const needles = [...new Set([person.subscriberId, ...tellingTexts(person)])].map((text) => JSON.stringify(text))
+  return sql`(t.transaction_id = ANY (${tellingTexts(person)}::text[]) OR ${sql.join(
+    needles.map((needle) => sql`strpos(t.body::text, ${needle}) > 0`),
+    sql` OR `,
+  )})`
+}
+
+/** Removes the person from a call. @returns undefined if it was about nobody else; the call itself if it does not name them */
+export function callWithout(kind: string, body: Call, person: Person): Call | undefined {
+  if (kind !== 'trigger') return isPerson(body, person) ? undefined : body
+  const { changes, mentions, isTheirs } = withoutPerson(eventOfCall(body), person)
+  if (isTheirs) return undefined
+  if (mentions.length === 0 && changes.recipients === undefined) return body
+  const { recipients, cancellation_key: _, ...others } = changes
+  const cleared: Call = { ...body, ...others, ...(recipients === undefined ? {} : { to: recipients }) }
+  if (changes.cancellation_key === null) delete cleared.cancellationKey
+  if (changes.actor === null) delete cleared.actor
+  return cleared
+}
+
+/** The person's own part of a call; undefined if it only mentions them, or not even that. */
+export function ownCall(kind: string, body: Call, person: Person): Call | undefined {
+  if (kind !== 'trigger') return isPerson(body, person) ? body : undefined
+  const own = (eventOfCall(body).recipients ?? []).filter((each) => isPerson(each, person))
+  return own.length === 0 ? undefined : { ...body, to: own }
+}
+
+/** As a trigger will be stored. */
+function eventOfCall(body: Call): Parameters<typeof withoutPerson>[0] {
+  const people = (Array.isArray(body.to) ? (body.to as unknown[]) : [body.to]).filter((each) => each != null)
+  const named = (each: unknown) => (typeof each === 'string' ? { subscriberId: each.trim() } : each)
+  const { actor, payload = {}, overrides = {}, tenant = null, context = null, cancellationKey = null } = body
+  return {
+    recipients: people.map(named),
+    actor: actor == null ? null : named(actor),
+    ...{ payload, overrides, tenant, context, cancellation_key: cancellationKey },
+  } as Parameters<typeof withoutPerson>[0]
+}
+
 const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0
 
 const isPerson = (each: object, { subscriberId }: Person) =>

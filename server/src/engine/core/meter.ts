@@ -8,6 +8,8 @@ export interface Meter extends CallMeter {
   started(count: number): void
   /** Finished runs. */
   ended(status: 'completed' | 'error', count: number): void
+  /** Calls of the SQL functions. */
+  drained(kind: string, outcome: 'accepted' | 'refused', count: number): void
   /** Webhook calls. */
   told(outcome: 'delivered' | 'failed', count: number): void
 }

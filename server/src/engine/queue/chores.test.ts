@@ -382,8 +382,10 @@ describe('deleted environments', () => {
   /** Rows that each table holds of an environment; tables without any are left out. */
   async function rowsOf(environmentId: string): Promise<Record<string, number>> {
     const { rows: tables } = await sql<{ table_name: string }>`
-      SELECT table_name FROM information_schema.columns
-      WHERE table_schema = 'public' AND column_name = 'environment_id'`.execute(server.database.db)
+      SELECT CASE table_schema WHEN 'belfry' THEN 'belfry.' ELSE '' END || table_name AS table_name
+      FROM information_schema.columns WHERE table_schema IN ('public', 'belfry') AND column_name = 'environment_id'`.execute(
+      server.database.db,
+    )
     const found: Record<string, number> = {}
     for (const { table_name: table } of tables) {
       const { rows } = await sql<{ count: number }>`

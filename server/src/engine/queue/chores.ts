@@ -5,6 +5,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
+import { ownSchema } from '../../db/core/migrate.ts'
 import { preparePartitions } from '../../db/core/partitions.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { Guards } from '../../db/core/tables.ts'
@@ -28,6 +29,8 @@ const attachmentHours = 24
 const webhookDays = 30
 /** How long a repeated mail is recognized; mail servers retry for five days, people for longer. */
 const inboundMailDays = 30
+/** How long refused calls of the SQL functions can be carried out again. */
+const refusedCallDays = 30
 /** Providers tell of a text again for some days. */
 const inboundTextDays = 30
 /** Of links that were followed. */
@@ -120,6 +123,7 @@ export function chores(surroundings: Surroundings): TaskList {
         ${usualConsent.softBounces.days}))`
       await deleteInBatches(db, 'soft_bounces', bouncedBefore, abortSignal)
       await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
+      await deleteInBatches(db, 'belfry.refused', sql`refused_at <= ${before(refusedCallDays)}`, abortSignal)
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       const isForgottenDefinition = sql`deleted_at <= ${keptSince(now)} AND ${isUnheld('deleted_definitions')}`
       await deleteInBatches(db, 'deleted_definitions', isForgottenDefinition, abortSignal)
@@ -260,9 +264,9 @@ export async function queueEnvironmentPurge(tx: Tx, environmentId: string): Prom
 /** From the catalogue, so that no new table is forgotten. Lists the partitions of partitioned tables. */
 async function tablesByEnvironment(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    SELECT c.relname AS name
+    SELECT CASE WHEN c.relnamespace = 'belfry'::regnamespace THEN 'belfry.' ELSE '' END || c.relname AS name
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'environment_id' AND NOT a.attisdropped
-    WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+    WHERE c.relkind = 'r' AND c.relnamespace IN (${sql.raw(ownSchema)}, 'belfry'::regnamespace)
     ORDER BY c.relname`.execute(db)
   return rows.map((row) => row.name)
 }

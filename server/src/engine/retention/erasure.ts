@@ -8,6 +8,8 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import type { ErasureTable } from '../../db/core/tables.ts'
 import {
   auditRows,
+  callsNaming,
+  callWithout,
   type EventRow,
   erased,
   mayName,
@@ -210,6 +212,8 @@ function added(to: Counts, counts: Counts): Counts {
 /** In this order: who it is, then what could produce more, then the rest. */
 const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
   { name: 'ids', work: findIds },
+  { name: 'outbox', work: (round) => eraseFromCalls(round, 'outbox') },
+  { name: 'refused', work: (round) => eraseFromCalls(round, 'refused') },
   { name: 'runs', work: eraseRuns },
   { name: 'events', work: eraseFromEvents },
   ...(Object.keys(ownRows) as Array<keyof typeof ownRows>).map((table) => ({
@@ -238,6 +242,30 @@ async function findIds({ tx, person }: Round): Promise<Done> {
     WHERE environment_id = ${environmentId} AND subscriber_id = ${subscriberId}`.execute(tx)
   person.rowIds = [...new Set([...person.rowIds, ...rows.map(({ id }) => id)])]
   return { counts: {} }
+}
+
+/** Calls of the SQL functions that wait, or were refused. Those for others stay, without the person. */
+async function eraseFromCalls({ tx, person }: Round, table: 'outbox' | 'refused'): Promise<Done> {
+  const name = sql.table(`belfry.${table}`)
+  const { rows } = await sql<{ id: string; kind: string; body: Record<string, unknown> }>`
+    SELECT t.id::text AS id, t.kind, t.body FROM ${name} t
+    WHERE t.environment_id = ${person.environmentId} AND ${callsNaming(person)}
+    ORDER BY t.id FOR UPDATE`.execute(tx)
+  const [gone, changed]: [string[], Array<{ id: string; body: unknown }>] = [[], []]
+  for (const { id, kind, body } of rows) {
+    const left = callWithout(kind, body, person)
+    if (!left) gone.push(id)
+    else if (left !== body) changed.push({ id, body: left })
+  }
+  if (gone.length > 0)
+    await sql`DELETE FROM ${name} t WHERE t.environment_id = ${person.environmentId} AND t.id::text = ANY (${gone}::text[])`.execute(
+      tx,
+    )
+  if (changed.length > 0)
+    await sql`
+      UPDATE ${name} t SET body = r.body FROM json_to_recordset(${JSON.stringify(changed)}::json) AS r (id text, body jsonb)
+      WHERE t.environment_id = ${person.environmentId} AND t.id::text = r.id`.execute(tx)
+  return { counts: { [table]: gone.length, [`${table}_changed`]: changed.length } }
 }
 
 /** At most a batch of rows. */

@@ -6,7 +6,7 @@ import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
-import { autoCommit, inTransaction, whileReading } from '../../db/core/transaction.ts'
+import { autoCommit, inTransaction, type Transaction, whileReading } from '../../db/core/transaction.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
 import { capsFor } from '../../steps/contract/caps.ts'
@@ -27,61 +27,41 @@ import {
   separator,
 } from '../core/statements.ts'
 import { notePassedOver } from '../core/walk-statements.ts'
-import { type Attachment, splitAttachments } from './attachments.ts'
+import {
+  type AcceptedTrigger,
+  eventOf,
+  firstOfEach,
+  type GivenTrigger,
+  type Group,
+  groupOf,
+  jobsOf,
+  keyOfTrigger,
+  passedOverOf,
+  type Taken,
+  type TakenRow,
+  takenOf,
+} from './accepted-triggers.ts'
+import { splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
-import { PassedOver } from './passed-over.ts'
 import { isCriticalWorkflow } from './run-state.ts'
-import {
-  advanceEvents,
-  type EngineParts,
-  type LockedEvent,
-  noteStarted,
-  noteTriggered,
-  startEvents,
-} from './start-runs.ts'
+import { advanceEvents, type EngineParts, noteStarted, noteTriggered, startEvents } from './start-runs.ts'
 import { isExempt } from './step-guards.ts'
-import { columnsOfNew, isWhole, passedOverColumns, tellHeldWork } from './store.ts'
+import { columnsOfNew, isWhole, tellHeldWork } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
-
-/** A trigger that passed the checks, as it will be stored. */
-interface AcceptedTrigger {
-  request: TriggerRequest
-  revision: string
-  id: string
-  transactionId: string
-  workflowId: string
-  workflowVersion: number
-  recipients: string | null
-  payload: string
-  attachments: Attachment[]
-  createdAt: Date
-  /** The same payload, not as text. */
-  values: Members
-  /** Whether its runs can start with it: few recipients, and no step that other runs could lock. */
-  isImmediate: boolean
-  /** Whether nothing but its own rows is likely to be written: no step calls or waits, and it says nothing about anybody. */
-  isPlain: boolean
-  /** Null: only its transaction id. */
-  cancellationKey: string | null
-}
 
 interface Surroundings extends EngineParts {
   /** Whether this process also runs triggers: then small ones need no queue. */
   startsAtOnce: boolean
 }
 
-/** Enough of an invalid recipient to recognize it. */
-const longestName = 255
 /** With more recipients, the queue starts the runs. */
 const mostImmediate = 10
 /** A trigger that waits longer for a lock, such as on a subscriber being imported, is left to the queue. */
 const lockTimeoutMs = 250
 
-/** Runs that one queue job starts together. */
-const recipientsPerJob = 200
 /** Each retry follows a change to the environment in between. */
 const mostTries = 10
 
@@ -145,35 +125,130 @@ export class Triggers {
     return (judged.isImmediate ? this.#immediate : this.#queued).add(judged)
   }
 
-  /** Where the clock is held: taken at the time it shows, and started in its turn. */
-  async #storeHeld(trigger: AcceptedTrigger, workflow: WorkflowVersion | undefined): Promise<'stored' | 'stale'> {
-    const { pool, clock, bell } = this.#surroundings
-    const { environmentId } = trigger.request
-    return inTransaction(pool, async (transaction) => {
-      const now = await heldTime(transaction, clock, environmentId)
-      trigger.createdAt = now
-      if (workflow) trigger.cancellationKey = this.#keyOf(trigger.request, workflow, trigger.values, now)
-      const group = groupOf([trigger])
-      const { statement, values } = this.#accepting(group, null, { isHeld: true })
-      const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
-      const [verdict = 'stale'] = this.#verdicts([trigger], taken)
-      if (verdict === 'stored' && taken.isAccepted(trigger)) {
-        const work = { environment_id: environmentId, subject_id: trigger.id, position: 0, due_at: now }
-        await transaction.run(addHeldWork, [JSON.stringify([{ ...work, kind: 'start', held: true }])])
-        await tellHeldWork(transaction, environmentId, { bell })
-      }
-      return verdict
+  /**
+   * Accepts triggers inside the caller's transaction, in their order. Each is accepted or refused by itself; what fails otherwise
+   * fails the transaction. @param startsNow whether small ones also start in it
+   */
+  async acceptIn(
+    transaction: Transaction,
+    requests: TriggerRequest[],
+    { startsNow }: { startsNow: boolean },
+  ): Promise<Array<TriggerResult | RequestError>> {
+    const { memory, clock } = this.#surroundings
+    const createdAt = clock.now()
+    const given = requests.map((request) => {
+      const id = newId(createdAt)
+      return { id, createdAt, request, transactionId: request.transactionId ?? `txn_${id}` }
     })
+    const results = new Map<string, TriggerResult | RequestError>()
+    for (let tries = 0; results.size < given.length; ) {
+      const before = results.size
+      // Of those with the same transaction id the first; the next only if that one is refused.
+      const open = firstOfEach(given.filter(({ id }) => !results.has(id)))
+      const judged: AcceptedTrigger[] = []
+      const idle = new Map<RememberedEnvironment, Array<[GivenTrigger, TriggerStatus | RequestError]>>()
+      for (const each of open) {
+        const environment = await memory.recall(each.request.environmentId)
+        if (!environment) {
+          results.set(each.id, fail('unknown_trigger'))
+          continue
+        }
+        const verdict = await this.#judge(environment, each.request, each, undefined).catch(refusalIn)
+        if (typeof verdict === 'object' && 'request' in verdict) judged.push(verdict)
+        else idle.set(environment, [...(idle.get(environment) ?? []), [each, verdict]])
+      }
+      for (const [environment, verdicts] of idle) {
+        if (!(await this.#isCurrent(environment))) continue
+        for (const [{ id, transactionId }, verdict] of verdicts)
+          results.set(id, typeof verdict === 'string' ? { status: verdict, transactionId } : verdict)
+      }
+      const stored = new Set((await this.#storeIn(transaction, judged, startsNow)).map(keyOfTrigger))
+      for (const each of given)
+        if (!results.has(each.id) && stored.has(keyOfTrigger(each)))
+          results.set(each.id, { status: 'processed', transactionId: each.transactionId })
+      for (const { id, request } of open) if (!results.has(id)) memory.forget(request.environmentId)
+      if (results.size > before) continue
+      tries += 1
+      if (tries === mostTries) throw new Error(`The environment changed ${mostTries} times while accepting triggers.`)
+    }
+    return given.map(({ id }) => results.get(id) as TriggerResult | RequestError)
+  }
+
+  /** @returns those that are stored, also if a trigger with their transaction id was before */
+  async #storeIn(transaction: Transaction, judged: AcceptedTrigger[], startsNow: boolean): Promise<AcceptedTrigger[]> {
+    const { memory, clock, bell, log, meter } = this.#surroundings
+    const stored: AcceptedTrigger[] = []
+    const [immediate, queued]: AcceptedTrigger[][] = [[], []]
+    for (const trigger of judged) {
+      const environment = await memory.recall(trigger.request.environmentId)
+      if (environment?.facts.clock) {
+        const workflow = await environment.workflow(trigger.request.name)
+        if ((await this.#storeHeldIn(transaction, trigger, workflow)) === 'stored') stored.push(trigger)
+      } else (startsNow && trigger.isImmediate ? immediate : queued)?.push(trigger)
+    }
+    for (const [triggers = [], startedAt] of [
+      [immediate, clock.now()],
+      [queued, null],
+    ] as const) {
+      if (triggers.length === 0) continue
+      const group = groupOf(triggers)
+      const { statement, values } = this.#accepting(group, startedAt)
+      const rows = await transaction.run<TakenRow>(statement, values)
+      const taken = takenOf(group, rows)
+      const accepted = triggers.filter((each) => taken.isAccepted(each))
+      stored.push(...triggers.filter((each) => taken.isFresh(each)))
+      transaction.afterCommit(() => meter?.accepted(accepted.length))
+      for (const trigger of accepted)
+        if (trigger.request.invalidRecipients) {
+          const { text, values: noted } = passedOverOf(trigger, trigger.request.invalidRecipients)
+          await transaction.run({ name: notePassedOver.name, text }, noted)
+        }
+      if (startedAt === null) {
+        transaction.afterCommit(() => bell.ring('start_runs', Number(rows[0]?.queued ?? 0)))
+        continue
+      }
+      const events = accepted.map((trigger) => eventOf(trigger, startedAt))
+      const started = await startEvents(transaction, this.#surroundings, events, startedAt)
+      transaction.afterCommit(() => {
+        void noteTriggered(this.#surroundings, started).catch((error: unknown) =>
+          log.warn({ err: error }, 'could not record when workflows were last triggered'),
+        )
+      })
+    }
+    return stored
+  }
+
+  /** Where the clock is held: taken at the time it shows, and started in its turn. */
+  #storeHeld(trigger: AcceptedTrigger, workflow: WorkflowVersion | undefined): Promise<'stored' | 'stale'> {
+    return inTransaction(this.#surroundings.pool, (transaction) => this.#storeHeldIn(transaction, trigger, workflow))
+  }
+
+  async #storeHeldIn(
+    transaction: Transaction,
+    trigger: AcceptedTrigger,
+    workflow: WorkflowVersion | undefined,
+  ): Promise<'stored' | 'stale'> {
+    const { clock, bell } = this.#surroundings
+    const { environmentId } = trigger.request
+    const now = await heldTime(transaction, clock, environmentId)
+    trigger.createdAt = now
+    if (workflow) trigger.cancellationKey = this.#keyOf(trigger.request, workflow, trigger.values, now)
+    const group = groupOf([trigger])
+    const { statement, values } = this.#accepting(group, null, { isHeld: true })
+    const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
+    const [verdict = 'stale'] = this.#verdicts([trigger], taken)
+    if (verdict === 'stored' && taken.isAccepted(trigger)) {
+      const work = { environment_id: environmentId, subject_id: trigger.id, position: 0, due_at: now }
+      await transaction.run(addHeldWork, [JSON.stringify([{ ...work, kind: 'start', held: true }])])
+      await tellHeldWork(transaction, environmentId, { bell })
+    }
+    return verdict
   }
 
   /** For a trigger with other, valid recipients. A crash here loses only the explanation. */
-  async #notePassedOver({ id, request, createdAt }: AcceptedTrigger, invalid: string[]): Promise<void> {
-    const passedOver = new PassedOver()
-    for (const each of invalid) passedOver.addNamed('invalid_recipient', each.slice(0, longestName).toWellFormed())
-    await this.#surroundings.pool.query(
-      notePassedOver.text,
-      passedOverColumns(passedOver, { environmentId: request.environmentId, eventId: id, now: createdAt }),
-    )
+  async #notePassedOver(trigger: AcceptedTrigger, invalid: string[]): Promise<void> {
+    const { text, values } = passedOverOf(trigger, invalid)
+    await this.#surroundings.pool.query(text, values)
   }
 
   /** A refusal has to be right by the current revision; for accepted triggers, the storing statement checks it. */
@@ -400,49 +475,6 @@ interface Stored {
   started: PreparedEvent[]
 }
 
-/** Triggers accepted together. */
-interface Group {
-  triggers: AcceptedTrigger[]
-  /** The distinct environments and revisions they were judged by. */
-  bases: Array<{ environmentId: string; revision: string }>
-  /** Each trigger's index in `bases`, from one. */
-  places: number[]
-}
-
-function groupOf(triggers: AcceptedTrigger[]): Group {
-  const known = new Map<string, number>()
-  const bases: Group['bases'] = []
-  const places = triggers.map(({ request: { environmentId }, revision }) => {
-    const key = `${environmentId} ${revision}`
-    const place = known.get(key) ?? bases.push({ environmentId, revision })
-    known.set(key, place)
-    return place
-  })
-  return { triggers, bases, places }
-}
-
-/** The outcome of a group. */
-interface TakenRow {
-  /** The places whose revision is still current. */
-  fresh: number[]
-  /** The ids of the first triggers with their transaction ids; null means all. */
-  accepted: string[] | null
-  /** How many jobs were queued for them. */
-  queued?: string
-}
-
-interface Taken {
-  isFresh(trigger: AcceptedTrigger): boolean
-  isAccepted(trigger: AcceptedTrigger): boolean
-}
-
-function takenOf({ triggers, places }: Group, [row]: TakenRow[]): Taken {
-  const current = new Set(row?.fresh)
-  const fresh = new Set(triggers.filter((_, index) => current.has(places[index] as number)).map(({ id }) => id))
-  const accepted = row?.accepted && new Set(row.accepted)
-  return { isFresh: ({ id }) => fresh.has(id), isAccepted: ({ id }) => accepted?.has(id) ?? true }
-}
-
 /**
  * Keeps a workflow that is not stored, so that its runs find what they started with, whatever the application says by then. Its
  * version number is a hash of its content, so equal content gets an equal number; on a collision it takes the next.
@@ -484,50 +516,8 @@ const isCapped = ({ facts }: RememberedEnvironment, workflow: WorkflowVersion): 
 
 const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true
 
-const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
-  environment_id: trigger.request.environmentId,
-  id: trigger.id,
-  transaction_id: trigger.transactionId,
-  workflow_id: trigger.workflowId,
-  workflow_version: trigger.workflowVersion,
-  recipients: trigger.request.recipients,
-  payload: trigger.values,
-  overrides: trigger.request.overrides,
-  actor: trigger.request.actor ?? null,
-  tenant: trigger.request.tenant ?? null,
-  context: trigger.request.context ?? null,
-  started_at: startedAt,
-  created_at: trigger.createdAt,
-  trace: trigger.request.trace ?? null,
-  cancellation_key: trigger.cancellationKey,
-  started_by: null,
-  revision: trigger.revision,
-})
-
 /** Only refusals are values here; anything else is thrown. */
 function refusalIn(error: unknown): RequestError {
   if (error instanceof RequestError) return error
   throw error
-}
-
-/** Groups triggers into queue jobs. */
-function jobsOf(
-  triggers: AcceptedTrigger[],
-  priorityOf: (environmentId: string, count: number) => number,
-): Array<{ events: Array<[environmentId: string, id: string]>; priority: number }> {
-  const open = new Map<number, { events: Array<[string, string]>; priority: number; size: number }>()
-  const jobs: Array<{ events: Array<[string, string]>; priority: number }> = []
-  for (const { request, id } of triggers) {
-    const recipients = request.recipients?.length ?? 1
-    const priority = priorityOf(request.environmentId, recipients)
-    let job = open.get(priority)
-    if (!job || job.size + recipients > recipientsPerJob) {
-      job = { events: [], priority, size: 0 }
-      jobs.push(job)
-      open.set(priority, job)
-    }
-    job.events.push([request.environmentId, id])
-    job.size += recipients
-  }
-  return jobs
 }

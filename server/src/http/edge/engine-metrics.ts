@@ -16,6 +16,7 @@ export class EngineMetrics implements Meter {
   readonly #calls: Histogram
   readonly #failovers: Counter
   readonly #webhooks: Counter
+  readonly #drained: Counter
   readonly #socketsRefused: Counter
 
   constructor(registry: Registry) {
@@ -56,6 +57,12 @@ export class EngineMetrics implements Meter {
       labelNames: ['outcome'],
       registers,
     })
+    this.#drained = new Counter({
+      name: 'belfry_outbox_calls_total',
+      help: 'Calls of the SQL functions that this process took from an outbox, by kind and outcome',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    })
     this.#socketsRefused = new Counter({
       name: 'belfry_inbox_sockets_refused_total',
       help: 'Browser sockets refused for want of room',
@@ -64,6 +71,7 @@ export class EngineMetrics implements Meter {
     // Start at 0, so that a rate exists from the first event on.
     for (const status of ['completed', 'error'] as const) this.ended(status, 0)
     for (const outcome of ['delivered', 'failed'] as const) this.told(outcome, 0)
+    for (const outcome of ['accepted', 'refused'] as const) this.drained('trigger', outcome, 0)
   }
 
   accepted(count: number): void {
@@ -88,6 +96,10 @@ export class EngineMetrics implements Meter {
 
   told(outcome: 'delivered' | 'failed', count: number): void {
     this.#webhooks.inc({ outcome }, count)
+  }
+
+  drained(kind: string, outcome: 'accepted' | 'refused', count: number): void {
+    this.#drained.inc({ kind, outcome }, count)
   }
 
   socketRefused(): void {

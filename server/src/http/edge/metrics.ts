@@ -20,6 +20,8 @@ export class Metrics {
   readonly #connections: Gauge
   readonly #jobsDue: Gauge
   readonly #oldestDue: Gauge
+  readonly #outboxWaiting: Gauge
+  readonly #outboxOldest: Gauge
   readonly #clock: { now(): Date }
   readonly #canaryAge: Gauge
   readonly #canaryTook: Gauge
@@ -59,6 +61,16 @@ export class Metrics {
       help: 'How long the oldest due job has been waiting',
       registers,
     })
+    this.#outboxWaiting = new Gauge({
+      name: 'belfry_outbox_waiting',
+      help: 'Calls of the SQL functions in our own database that are committed and not carried out yet, counted up to 1000',
+      registers,
+    })
+    this.#outboxOldest = new Gauge({
+      name: 'belfry_outbox_oldest_seconds',
+      help: 'How long the oldest of them has been waiting',
+      registers,
+    })
     this.#canaryAge = new Gauge({
       name: 'belfry_canary_age_seconds',
       help: 'How long ago the canary notification, sent every minute, last arrived',
@@ -96,7 +108,13 @@ export class Metrics {
     this.#connections.set({ state: 'open' }, this.#pool.totalCount)
     this.#connections.set({ state: 'idle' }, this.#pool.idleCount)
     this.#connections.set({ state: 'waiting' }, this.#pool.waitingCount)
-    const [jobs, canary] = await Promise.all([inTime(dueJobs(this.#pool)), inTime(lastCanary(this.#pool))])
+    const [jobs, canary, outbox] = await Promise.all([
+      inTime(dueJobs(this.#pool)),
+      inTime(lastCanary(this.#pool)),
+      inTime(waitingCalls(this.#pool)),
+    ])
+    this.#outboxWaiting.set(outbox?.count ?? Number.NaN)
+    this.#outboxOldest.set(outbox?.oldestSeconds ?? Number.NaN)
     this.#databaseUp.set(jobs ? 1 : 0)
     this.#jobsDue.set(jobs?.count ?? Number.NaN)
     this.#oldestDue.set(jobs?.oldestSeconds ?? Number.NaN)
@@ -116,6 +134,15 @@ export async function dueJobs(pool: Database['pool']): Promise<{ count: number; 
   const { rows } = await pool.query<{ count: number; oldest: number }>(
     `SELECT count(*)::int AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS oldest
      FROM (SELECT run_at FROM graphile_worker._private_jobs WHERE is_available AND run_at <= now() ORDER BY run_at LIMIT 1000) due`,
+  )
+  return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 }
+}
+
+/** Calls of the SQL functions that wait. A bounded look-up. */
+async function waitingCalls(pool: Database['pool']): Promise<{ count: number; oldestSeconds: number }> {
+  const { rows } = await pool.query<{ count: number; oldest: number }>(
+    `SELECT count(*)::int AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest
+     FROM (SELECT created_at FROM belfry.outbox ORDER BY xact, id LIMIT 1000) waiting`,
   )
   return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 }
 }

@@ -12,8 +12,10 @@ import type { ErasureTable, JobTable, QuestionTable } from '../../db/core/tables
 import { recordAct } from '../../db/queries/audit-log.ts'
 import {
   auditRows,
+  callsNaming,
   type EventRow,
   mayName,
+  ownCall,
   ownRows,
   type Person,
   passedOverRows,
@@ -308,6 +310,16 @@ function sectionsOf(person: Person): Section[] {
   return [
     ...tables,
     { name: 'started_runs', query: started },
+    ...(['outbox', 'refused'] as const).map((name) => ({
+      name,
+      query: sql`
+        SELECT t.* FROM ${sql.table(`belfry.${name}`)} t WHERE t.environment_id = ${environmentId} AND ${callsNaming(person)}
+        ORDER BY t.id`,
+      show: (row: Row) => {
+        const body = ownCall(String(row.kind), row.body as Row, person)
+        return body && { ...row, body }
+      },
+    })),
     {
       name: 'events',
       query: events,

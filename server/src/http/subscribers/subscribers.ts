@@ -85,6 +85,8 @@ const example = {
   locale: 'en_GB',
 }
 
+export const subscriberBody = Body({ subscriberId: SubscriberId, ...subscriberFields }, { examples: [example] })
+
 export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
 const Params = Type.Object({ subscriberId: Type.String() })
 const mostDeleted = 100
@@ -162,7 +164,7 @@ export const subscribers: Resource = (app, { db, secrets, brand }) => {
             Type.Boolean({ description: 'Do not change an existing subscriber; answer 409' }),
           ),
         }),
-        body: Body({ subscriberId: SubscriberId, ...subscriberFields }, { examples: [example] }),
+        body: subscriberBody,
         response: { 201: Subscriber },
       },
     },

@@ -1,0 +1,203 @@
+// Calls of the SQL functions in a database of the application's own, carried out by the tool and by the service.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { drainOther } from '../../server/src/engine/outbox/other-database.ts'
+import { call, useRoles } from '../../server/test/database-role.ts'
+import { withDatabase } from '../../server/test/global-setup.ts'
+import { inApp, makeWorkflow, messagesOf } from '../../server/test/runs.ts'
+import { type Api, useServer } from '../../server/test/server.ts'
+import { useCommand } from './command.ts'
+
+const server = useServer()
+const command = useCommand()
+const name = `t_${randomBytes(6).toString('hex')}`
+let url: string
+let owner: pg.Client
+let app: pg.Client
+let api: Api
+let folder: string
+// After the roles are gone, which hooks in the other order do.
+afterAll(() => administer(`DROP DATABASE ${name} WITH (FORCE)`))
+const roles = useRoles(() => url)
+
+const administer = async (text: string) => {
+  const admin = new pg.Client({ connectionString: inject('databaseUrl') })
+  await admin.connect()
+  await admin.query(text)
+  await admin.end()
+}
+
+beforeAll(async () => {
+  await administer(`CREATE DATABASE ${name}`)
+  url = withDatabase(inject('databaseUrl'), name)
+  owner = await roles.owner()
+  folder = command.newFolder()
+  api = server.api
+  await makeWorkflow(api, 'order', [inApp('Order {{payload.id}}')])
+})
+
+const belfry = (...args: string[]) => command.run(folder, { url: server.url, key: api.key }, 'outbox', ...args)
+const statusOf = async (id: string) => (await app.query('SELECT belfry.status($1) AS status', [id])).rows[0].status
+const contents = async () => (await messagesOf(api, '')).map(({ content }) => content).sort()
+const waiting = async () => (await owner.query('SELECT FROM belfry.outbox')).rowCount
+
+test('install makes the functions, twice if asked to, and not where the service has its own', async () => {
+  expect(await belfry('drain', '--database', url, '--once')).toMatchObject({ code: 4 })
+  expect(await belfry('install', '--database', url, '--json')).toMatchObject({
+    code: 0,
+    json: { version: 1, before: null },
+  })
+  expect(await belfry('install', '--database', url, '--json')).toMatchObject({
+    code: 0,
+    json: { version: 1, before: 1 },
+  })
+  expect(await belfry('install', '--database', server.database.url)).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining('service itself') },
+  })
+  const role = await roles.newRole()
+  await owner.query('SELECT belfry.allow($1, $2)', [role, 'Development'])
+  app = await roles.as(role)
+})
+
+test.each([
+  [['install'], 2, 'Which database?'],
+  [['drain', '--database', 'mysql://x'], 2, 'postgres://'],
+  [['dance'], 2, 'install, drain, refused, retry'],
+  [['refused', 'x'], 2, 'takes no ids'],
+  [['install', '--database', 'postgres://nobody:secret@127.0.0.1:1/none'], 5, 'cannot be used'],
+])('%j is wrong, and says why', async (args, code, message) => {
+  const ended = await belfry(...args)
+  expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) })
+  expect(ended.stderr).not.toContain('secret')
+})
+
+test('drain carries out what was committed, once, and tells what was refused', async () => {
+  await app.query('BEGIN')
+  await app.query(`SELECT belfry.upsert_subscriber('{"subscriberId": "ada", "firstName": "Ada"}')`)
+  await call(app, 'order', 'ada', { id: 1 }, { transactionId: 'one' })
+  await call(app, 'order', 'ada', { id: 'again' }, { transactionId: 'one' })
+  await call(app, 'missing', 'ada', {}, { transactionId: 'two' })
+  await call(app, 'order', { subscriberId: 'ada', email: 'no address' }, {}, { transactionId: 'three' })
+  await app.query("SELECT belfry.cancel('one')")
+  await app.query('COMMIT')
+  await app.query('BEGIN')
+  await call(app, 'order', 'ada', { id: 'never' })
+  await app.query('ROLLBACK')
+  expect(await statusOf('one')).toBe('waiting')
+  expect(await belfry('drain', '--database', url, '--once', '--json')).toMatchObject({
+    ...{ code: 0, json: { accepted: 4, refused: 2 } },
+  })
+  await server.drain()
+  expect(await contents()).toEqual(['Order 1'])
+  expect((await api.get('/v2/subscribers/ada')).body.firstName).toBe('Ada')
+  expect([await statusOf('one'), await statusOf('two')]).toEqual(['accepted', 'refused'])
+  const { json } = await belfry('refused', '--database', url, '--json')
+  expect(
+    json.map(({ transactionId, code }: { transactionId: string; code: string }) => [transactionId, code]).sort(),
+  ).toEqual([
+    ['three', 'validation'],
+    ['two', 'workflow_not_found'],
+  ])
+  const { id } = json.find(({ code }: { code: string }) => code === 'workflow_not_found')
+  await makeWorkflow(api, 'missing', [inApp('found')])
+  expect((await belfry('retry', id, '--database', url, '--json')).json).toEqual({ retried: 1 })
+  expect((await belfry('drain', '--database', url, '--once', '--json')).json).toEqual({ accepted: 1, refused: 0 })
+  await server.drain()
+  expect(await contents()).toEqual(['Order 1', 'found'])
+})
+
+test('a strict call is not possible there', async () => {
+  await expect(call(app, 'order', 'ada', {}, { strict: true })).rejects.toMatchObject({
+    code: '0A000',
+    hint: expect.any(String),
+  })
+})
+
+test('calls for another environment wait for another drain', async () => {
+  await owner.query("SELECT belfry.allow(a.role, 'Elsewhere') FROM belfry.allowed a")
+  await call(app, 'order', 'ada', { id: 'elsewhere' }, { environment: 'Elsewhere' })
+  expect((await belfry('drain', '--database', url, '--once', '--json')).json).toEqual({ accepted: 0, refused: 0 })
+  expect(await waiting()).toBe(1)
+  await owner.query("DELETE FROM belfry.outbox; SELECT belfry.forbid(a.role, 'Elsewhere') FROM belfry.allowed a")
+})
+
+test('a drain that dies before its commit repeats, and the transaction id makes it one', async () => {
+  const pool = new pg.Pool({ connectionString: url })
+  await call(app, 'order', 'bob', { id: 'b' }, { transactionId: 'dies' })
+  const dies = drainOther({
+    ...{ pool, environments: ['Development'], now: () => new Date() },
+    async accept(rows) {
+      for (const { body, transaction_id } of rows)
+        await api.post('/v1/events/trigger', { ...body, transactionId: transaction_id })
+      throw new Error('killed')
+    },
+  })
+  await expect(dies).rejects.toThrow('killed')
+  await pool.end()
+  expect(await waiting()).toBe(1)
+  expect((await belfry('drain', '--database', url, '--once', '--json')).json).toEqual({ accepted: 1, refused: 0 })
+  await server.drain()
+  expect((await contents()).filter((content) => content === 'Order b')).toHaveLength(1)
+})
+
+test('a call that is older than 29 days is refused', async () => {
+  await call(app, 'order', 'ada', { id: 'old' }, { transactionId: 'old' })
+  await owner.query("UPDATE belfry.outbox SET created_at = created_at - interval '29 days'")
+  expect((await belfry('drain', '--database', url, '--once', '--json')).json).toEqual({ accepted: 0, refused: 1 })
+  const { json } = await belfry('refused', '--database', url, '--json')
+  expect(json).toContainEqual(expect.objectContaining({ transactionId: 'old', code: 'too_old' }))
+})
+
+test('any number of drains at once carry out each call once', async () => {
+  const before = (await contents()).length
+  for (let n = 0; n < 60; n += 1) await call(app, 'order', 'ada', { id: `many-${n}` }, { transactionId: `many-${n}` })
+  const pools = [1, 2, 3].map(() => new pg.Pool({ connectionString: url }))
+  const sent: string[] = []
+  await Promise.all(
+    pools.map(async (pool) => {
+      const place = { pool, environments: ['Development'], now: () => new Date() }
+      const accept = async (rows: Array<{ transaction_id: string | null }>) => {
+        sent.push(...rows.map(({ transaction_id }) => transaction_id ?? ''))
+        return new Map<string, never>()
+      }
+      while ((await drainOther({ ...place, accept })) > 0);
+    }),
+  )
+  await Promise.all(pools.map((pool) => pool.end()))
+  expect(sent).toHaveLength(60)
+  expect(new Set(sent).size).toBe(60)
+  expect(await contents()).toHaveLength(before)
+})
+
+describe('the service itself', () => {
+  test('empties the outboxes that BELFRY_OUTBOX_URLS names, for the environment behind the #', async () => {
+    const worker = await server.startAnother({ role: 'worker', outboxes: [{ url, environment: 'Development' }] })
+    await app.query('BEGIN')
+    await app.query(`SELECT belfry.upsert_subscriber('{"subscriberId": "cid", "firstName": "Cid"}')`)
+    await call(app, 'order', 'cid', { id: 'c' }, { transactionId: 'by-service' })
+    await call(app, 'nowhere', 'cid', {}, { transactionId: 'refused-by-service' })
+    await app.query("SELECT belfry.cancel('by-service')")
+    await app.query('COMMIT')
+    await vi.waitUntil(async () => (await waiting()) === 0, { timeout: 20_000, interval: 100 })
+    await vi.waitUntil(async () => (await contents()).includes('Order c'), { timeout: 20_000, interval: 100 })
+    expect([await statusOf('by-service'), await statusOf('refused-by-service')]).toEqual(['accepted', 'refused'])
+    expect((await api.get('/v2/subscribers/cid')).body.firstName).toBe('Cid')
+    await worker.stop()
+  })
+})
+
+test('without a database, refused calls are those of the service', async () => {
+  const role = await roles.newRole()
+  await server.database.pool.query('SELECT belfry.allow($1, $2)', [role, api.environmentId])
+  const client = await roles.connect(server.database.url.replace(/\/\/[^@]*@/, `//${role}:${role}@`))
+  await call(client, 'unknown', 'ada', {}, { transactionId: 'shared' })
+  await server.drain()
+  expect((await belfry('refused', '--json')).json).toMatchObject([
+    { transactionId: 'shared', code: 'workflow_not_found' },
+  ])
+  expect((await belfry('refused')).stdout).toContain('workflow_not_found')
+  expect((await belfry('retry', '--json')).json).toEqual({ retried: 1 })
+  await server.drain()
+  expect((await belfry('refused', '--json')).json).toHaveLength(1)
+})
