@@ -185,6 +185,16 @@ export interface Goal {
   condition?: Record<string, unknown>
 }
 
+/** Why a commercial workflow sends no mail until it is released. */
+export interface Brake {
+  since: string
+  cause: 'bounces' | 'complaints'
+  /** Counted of sent, in percent. */
+  percent: number
+  sent: number
+  counted: number
+}
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
@@ -206,6 +216,9 @@ export interface WorkflowTable extends Row {
   /** Set by a dashboard user; overrides the default. */
   user_preferences: NullableJson<Record<string, unknown>>
   journey: NullableJson<Journey>
+  brake: NullableJson<Brake>
+  /** What was sent before does not count. */
+  brake_released_at: Optional<Date>
   version: Defaulted<number>
   created_by: Optional<string>
   updated_by: Optional<string>
@@ -731,6 +744,8 @@ export interface MessageTable extends Row {
   last_seen_at: Date | null
   last_read_at: Date | null
   archived_at: Date | null
+  /** Mail that people may refuse; null for everything else. */
+  commercial: Optional<boolean>
 }
 
 export interface TimerTable {
@@ -1123,6 +1138,16 @@ export interface PushSubscriptionTable {
   used_at: Date
 }
 
+/** Commercial mail that bounced for good or was complained about. */
+export interface BrakeMarkTable {
+  environment_id: string
+  workflow_id: string
+  cause: Brake['cause']
+  message_id: string
+  sent_at: Date
+  refused: boolean
+}
+
 export interface SoftBounceTable {
   environment_id: string
   address_hash: Buffer
@@ -1242,6 +1267,7 @@ export interface Tables {
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
+  brake_marks: BrakeMarkTable
   push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable
   text_answers: TextAnswerTable

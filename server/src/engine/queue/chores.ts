@@ -38,6 +38,8 @@ const invitationDays = 30
 const auditDays = 730
 /** After it expires, a suppression stays visible for a while. */
 const suppressionDays = 30
+/** The longest time over which a brake counts, and a day. */
+const brakeDays = 8
 const dayMs = 86_400_000
 
 /** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
@@ -104,11 +106,14 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
-      await deleteInBatches(db, 'suppressions', sql`expires_at <= ${before(suppressionDays)}`, abortSignal)
+      const isLongExpired = sql`expires_at <= ${before(suppressionDays)} AND ${isUnheld('suppressions')}`
+      await deleteInBatches(db, 'suppressions', isLongExpired, abortSignal)
       const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
         (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
-        ${usualConsent.softBounces.days}))`
+        ${usualConsent.softBounces.days})) AND ${isUnheld('soft_bounces')}`
       await deleteInBatches(db, 'soft_bounces', bouncedBefore, abortSignal)
+      const isOldMark = sql`sent_at <= ${before(brakeDays)} AND ${isUnheld('brake_marks')}`
+      await deleteInBatches(db, 'brake_marks', isOldMark, abortSignal)
       await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)

@@ -19,6 +19,7 @@ import {
   type TakePlace,
 } from '../../steps/contract/need.ts'
 import {
+  type DeadAddress,
   type Detail,
   detail,
   type Reason,
@@ -105,6 +106,8 @@ export interface Effects {
   heard: string[]
   /** What has become of questions. */
   asking: Array<Asking & { job: JobState }>
+  /** Addresses that providers have called dead. */
+  dead: Array<DeadAddress & { job: JobState }>
   /** Whether a goal has been met just now. */
   isGoalMet: boolean
 }
@@ -118,6 +121,7 @@ export const noEffects = (): Effects => ({
   unlistens: [],
   heard: [],
   asking: [],
+  dead: [],
   isGoalMet: false,
 })
 
@@ -743,6 +747,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
   for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
+  for (const dead of outcome.dead ?? []) run.effects.dead.push({ job, ...dead })
   if (outcome.asking) ask(run, job, outcome.asking, now)
   switch (outcome.kind) {
     case 'done':

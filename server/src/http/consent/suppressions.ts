@@ -117,7 +117,7 @@ const rowsAtOnce = 1_000
 const mostErrors = 100
 const rowsPerRead = 1_000
 
-export const suppressions: Resource = (app, { db, clock }) => {
+export const suppressions: Resource = (app, { db }) => {
   const tags = ['Suppressions']
   const Params = Type.Object({ suppressionId: Type.String() })
 
@@ -142,7 +142,8 @@ export const suppressions: Resource = (app, { db, clock }) => {
         response: { 200: CursorPage(Suppression) },
       },
     },
-    async ({ query, environment }) => {
+    async (request) => {
+      const { query, environment } = request
       const { channel, address, reason, source, scope, subscriberId, includeExpired = false } = query
       const where = [
         sql`t.environment_id = ${environment.id}`,
@@ -152,7 +153,7 @@ export const suppressions: Resource = (app, { db, clock }) => {
         ...(source === undefined ? [] : [sql`t.source = ${source}`]),
         ...(scope === undefined ? [] : [sql`t.scope = ${scope}`]),
         ...(subscriberId === undefined ? [] : [sql`t.subscriber_id = ${subscriberId}`]),
-        ...(includeExpired ? [] : [sql`(t.expires_at IS NULL OR t.expires_at > ${clock.now()})`]),
+        ...(includeExpired ? [] : [sql`(t.expires_at IS NULL OR t.expires_at > ${request.now()})`]),
       ]
       const page = await cursorPage<SuppressionRow>(
         db,
@@ -194,7 +195,7 @@ export const suppressions: Resource = (app, { db, clock }) => {
     },
     async (request, reply) => {
       const { environment, body } = request
-      const now = clock.now()
+      const now = request.now()
       const expiresAt = body.expiresAt == null ? null : new Date(body.expiresAt)
       if (expiresAt !== null && expiresAt <= now) throw fail('suppression_expired')
       const { channel, reason = 'manual', note = null } = body
@@ -246,12 +247,14 @@ export const suppressions: Resource = (app, { db, clock }) => {
         response: { 204: Empty },
       },
     },
-    async ({ environment, params: { suppressionId: id }, query }, reply) => {
+    async (request, reply) => {
+      const { environment, query } = request
+      const { suppressionId: id } = request.params
       await db.transaction().execute(async (tx) => {
         const row = await findSuppression(tx, environment.id, id)
         if (!row) throw fail('suppression_not_found', { id })
         if (row.reason === 'complaint' && query.force !== true) throw fail('suppression_protected')
-        const removed = await removeSuppressions(tx, environment.id, [id], clock.now())
+        const removed = await removeSuppressions(tx, environment.id, [id], request.now())
         // Another request was faster.
         if (removed.length === 0) throw fail('suppression_not_found', { id })
       })
@@ -279,12 +282,13 @@ export const suppressions: Resource = (app, { db, clock }) => {
         },
       },
     },
-    async ({ environment, body }) => {
+    async (request) => {
+      const { environment, body } = request
       const compared = addressIn(body)
       const { workflowId } = body
       const workflow = workflowId === undefined ? undefined : await findWorkflow(environment.id, workflowId)
       const about = { channel: body.channel, addressHash: hashOfAddress(compared) }
-      const entries = await suppressionsOf(db, environment.id, about, clock.now())
+      const entries = await suppressionsOf(db, environment.id, about, request.now())
       const entry = decidingEntry(entries, {
         workflowId,
         category: workflow?.consent_category ?? null,
@@ -322,8 +326,9 @@ export const suppressions: Resource = (app, { db, clock }) => {
         },
       },
     },
-    async ({ environment }, reply) => {
-      const now = clock.now()
+    async (request, reply) => {
+      const { environment } = request
+      const now = request.now()
       async function* lines() {
         yield csvHeader
         for (let after = ''; ; ) {
@@ -381,7 +386,7 @@ export const suppressions: Resource = (app, { db, clock }) => {
       },
       async (request) => {
         const { environment } = request
-        const now = clock.now()
+        const now = request.now()
         const { entries, rejected, errors } = readFile(request.body, now)
         let [imported, existing] = [0, entries.length]
         for (let at = 0; at < entries.length; at += rowsAtOnce) {

@@ -277,7 +277,7 @@ function ownPart(row: Row, subscriberId: string): Row {
 function sectionsOf(person: Person): Section[] {
   const { environmentId, rowIds, subscriberId } = person
   const tables = Object.entries({ ...ownRows, ...runRows }).map(([table, rows]) => ({
-    name: table,
+    name: table === 'push_subscriptions' ? 'pushSubscriptions' : table,
     query: sql`
       SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
       ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
@@ -359,7 +359,7 @@ const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: str
 function presented(row: Row, brand: Brand): Row {
   const shown: Row = {}
   for (const [column, value] of Object.entries(row)) {
-    if (column === 'environment_id' || column.startsWith('encrypted_')) continue
+    if (column === 'environment_id' || column === 'sealed' || column.startsWith('encrypted_')) continue
     shown[camelCase(column)] =
       column === 'provider_id' && typeof value === 'string' ? brand.toWire(value) : withBase64(value)
   }

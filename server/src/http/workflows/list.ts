@@ -11,9 +11,9 @@ import type { ControlIssues } from '../../steps/check/issues.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
-import { Enum, QueryList, Timestamp } from '../edge/schema.ts'
+import { Enum, Nullable, QueryList, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
-import { Status, StepIssues, shownIssues, User, userOf } from './shape.ts'
+import { Brake, messageClasses, Status, StepIssues, shownConsent, shownIssues, User, userOf } from './shape.ts'
 
 const mostListed = 1_000
 const Order = Enum(['createdAt', 'updatedAt', 'name', 'lastTriggeredAt'], { default: 'createdAt' })
@@ -37,6 +37,9 @@ export const ListedWorkflow = Type.Object({
   origin: Type.String(),
   tags: Type.Array(Type.String()),
   status: Status,
+  messageClass: Enum(messageClasses),
+  consentCategory: Nullable(Type.String()),
+  brake: Nullable(Brake),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   updatedBy: Type.Optional(User),
@@ -76,6 +79,7 @@ export const toListedWorkflow = (
   origin: brand.toWire(row.origin),
   tags: row.tags,
   status: statusOf(row, issues),
+  ...shownConsent(row),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   ...userOf('updatedBy', row.updated_by),
@@ -130,7 +134,7 @@ async function listRows(
   ]
   const { rows } = await sql<ListedRow>`
     SELECT environment_id, id, identifier, name, origin, active, tags, version, is_translation_enabled,
-           updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
+           message_class, consent_category, brake, updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
            coalesce((
              SELECT jsonb_agg(jsonb_build_object('_id', step -> '_id', 'name', step -> 'name', 'type', step -> 'type') ORDER BY n)
              FROM jsonb_array_elements(steps) WITH ORDINALITY AS top (step, n)), '[]') AS steps,
