@@ -17,6 +17,7 @@ import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { benchAccepting } from './suites/accepting.ts'
 import { benchBacklog } from './suites/backlog.ts'
+import { benchConsent } from './suites/consent.ts'
 import { benchCost } from './suites/cost.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
@@ -55,6 +56,7 @@ const suites: Record<string, Suite> = {
   overload: benchOverload,
   simulating: benchSimulating,
   journeys: benchJourneys,
+  consent: benchConsent,
   idle: benchIdle,
   soak: benchSoak,
 }

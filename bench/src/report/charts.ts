@@ -42,6 +42,7 @@ const named: Record<string, string> = {
   overload: 'Overload',
   simulating: 'Simulations',
   journeys: 'Journeys',
+  consent: 'Consent',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

@@ -46,6 +46,7 @@ import {
 } from './draft/tree.ts'
 import { useCheck } from './draft/use-check.ts'
 import { useDraft } from './draft/use-draft.ts'
+import { BrakeBanner } from './panels/brake.tsx'
 import { Compare } from './panels/compare.tsx'
 import { Flow, FlowKeys } from './panels/flow.tsx'
 import { OthersHere } from './panels/others-here.tsx'
@@ -253,6 +254,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
     >
       <div className="flex h-full min-h-0 flex-col">
+        {workflow.brake && <BrakeBanner workflowId={workflow.workflowId} brake={workflow.brake} />}
         <Compare conflict={state.conflict} autosaves={autosaves} onResolve={state.resolve} />
         <div
           className={cn(

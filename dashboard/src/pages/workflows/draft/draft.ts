@@ -34,6 +34,8 @@ export interface Draft {
   validatePayload: boolean
   payloadSchema: Record<string, unknown> | null
   isTranslationEnabled: boolean
+  messageClass: Workflow['messageClass']
+  consentCategory: string | null
   preferences: Workflow['preferences']
   /** What concerns its runs as a whole; null for nothing. */
   journey: Journey | null
@@ -42,8 +44,10 @@ export interface Draft {
 
 export function draftOf(workflow: Workflow): Draft {
   const { name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled } = workflow
+  const { messageClass, consentCategory } = workflow
   return {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
+    ...{ messageClass, consentCategory },
     preferences: workflow.preferences,
     journey: workflow.journey ?? null,
     steps: workflow.steps.map(draftStepOf),
