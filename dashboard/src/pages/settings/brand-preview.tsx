@@ -24,9 +24,12 @@ export function BrandPreview({ brand }: { brand: Brand }) {
       >
         <div className="mx-auto max-w-100 rounded-surface p-5" style={{ background: '#fff' }}>
           {logoUrl !== null && <img src={logoUrl} alt="" style={{ maxWidth: 160, maxHeight: 48, marginBottom: 16 }} />}
-          <p className="break-words" dir="auto" style={{ fontSize: 20, fontWeight: 700, lineHeight: 1.3 }}>
-            {name ?? 'Your preferences'}
-          </p>
+          {name !== null && (
+            <p className="break-words" dir="auto" style={{ fontWeight: 600 }}>
+              {name}
+            </p>
+          )}
+          <p style={{ fontSize: 20, fontWeight: 700, lineHeight: 1.3 }}>Your preferences</p>
           <ul className="mt-3">
             {workflows.map((each) => (
               <li key={each} className="flex items-center gap-3 py-2" style={{ borderTop: '1px solid #e0e0e0' }}>

@@ -79,6 +79,7 @@ export function whole({
 :root { color-scheme: light }
 body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f5f5f5 }
 main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border-radius: 8px }
+.brand { margin: 0 0 4px; font-weight: 600 }
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
 img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }

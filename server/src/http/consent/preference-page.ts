@@ -36,7 +36,7 @@ export function preferencePage(page: PreferencePage): string {
   const offers = open.filter(({ isCommercial }) => isCommercial)
   const others = open.filter(({ isCommercial }) => !isCommercial)
   const locked = workflows.filter(({ isLocked }) => isLocked)
-  const content = `${logoOf(brand)}
+  const content = `${logoOf(brand)}${brand.name === null ? '' : `\n<p class="brand">${escapeUTF8(brand.name)}</p>`}
 <h1>${escapeUTF8(texts.heading)}</h1>
 <p role="status"${isSaved ? ' class="status"' : ''}>${isSaved ? escapeUTF8(texts.saved) : ''}</p>
 <form method="post" id="preferences"${hasStopped ? ' data-plain' : ''}>
