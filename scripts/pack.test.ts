@@ -1,7 +1,7 @@
 // What `npm run pack` makes can be installed without a compiler and without a registry: files.md §8.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,6 +17,14 @@ const own = { PATH: process.env.PATH ?? '', HOME: home }
 const run = (cwd: string, program: string, ...args: string[]) =>
   execFileSync(program, args, { cwd, encoding: 'utf8', env: own, stdio: ['ignore', 'pipe', 'pipe'] })
 const pack = (to: string) => run(root, process.execPath, path.join(root, 'scripts', 'pack.mjs'), to)
+/** Where a package lies that another one needs. */
+function packageFolder(name: string, from: string): string {
+  for (let at = from; ; at = path.dirname(at)) {
+    const place = path.join(at, 'node_modules', name)
+    if (existsSync(place)) return place
+    if (at === path.dirname(at)) throw new Error(`There is no package ${name}.`)
+  }
+}
 const packages = ['cli', 'inbox', 'server'].map((name) => `belfry-${name}-${version}.tgz`)
 
 beforeAll(() => {
@@ -64,6 +72,47 @@ describe('installed', () => {
     expect(readFileSync(path.join(inbox, 'dist', 'inbox', 'react.js'), 'utf8')).toMatch(/from\s*["']react["']/)
     for (const file of ['dist/cdn.js', 'dist/types/headless.d.ts', 'dist/types/main.d.ts', 'dist/types/react.d.ts'])
       expect(readFileSync(path.join(inbox, file), 'utf8')).not.toBe('')
+  })
+
+  test.each([
+    ['18', 'react-18', 'react-dom-18'],
+    ['19', 'react', 'react-dom'],
+  ])('the inbox renders on a server with React %s, of which there is one', (major, react, dom) => {
+    const app = path.join(folder, `react-${major}`)
+    const modules = path.join(app, 'node_modules')
+    mkdirSync(path.join(modules, '@belfry'), { recursive: true })
+    writeFileSync(path.join(app, 'package.json'), '{ "private": true, "type": "module" }')
+    cpSync(path.join(home, 'node_modules', '@belfry', 'inbox'), path.join(modules, '@belfry', 'inbox'), {
+      recursive: true,
+    })
+    // The packages of the application, as npm would lay them out.
+    const take = (name: string, from: string, found: string) => {
+      const place = packageFolder(found, from)
+      if (existsSync(path.join(modules, name))) return
+      cpSync(place, path.join(modules, name), { recursive: true })
+      const { dependencies = {} } = JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8'))
+      for (const needed of Object.keys(dependencies)) take(needed, place, needed)
+    }
+    take('react', path.join(root, 'inbox'), react)
+    take('react-dom', path.join(root, 'inbox'), dom)
+    writeFileSync(
+      path.join(app, 'app.js'),
+      `import { createElement, version } from 'react'
+import { renderToString } from 'react-dom/server'
+import { Inbox, InboxProvider, useInbox } from '@belfry/inbox/react'
+import { createRequire } from 'node:module'
+const of = (file) => createRequire(file).resolve('react')
+function State() { return createElement('b', null, typeof useInbox().client) }
+const props = { applicationIdentifier: 'app', subscriberId: 'ada', apiUrl: 'http://127.0.0.1:1' }
+const html = renderToString(createElement(InboxProvider, props, createElement(Inbox, null), createElement(State, null)))
+console.log(JSON.stringify({ version, html, isOne: of(import.meta.url) === of(import.meta.resolve('@belfry/inbox/react')) }))
+`,
+    )
+    const { version: used, html, isOne } = JSON.parse(run(app, process.execPath, 'app.js'))
+    expect(used).toMatch(new RegExp(`^${major}\\.`))
+    expect(html).toContain('<belfry-inbox')
+    expect(html).toContain('<b>object</b>')
+    expect(isOne).toBe(true)
   })
 
   test('the server starts with a database of its own, and serves the dashboard, the inbox and the reference', async () => {

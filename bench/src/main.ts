@@ -22,8 +22,10 @@ import { benchCost } from './suites/cost.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
 import { benchFanOut } from './suites/fan-out.ts'
+import { benchFiles } from './suites/files.ts'
 import { benchGrowth } from './suites/growth.ts'
 import { benchIdle } from './suites/idle.ts'
+import { benchImporting } from './suites/importing.ts'
 import { benchInbox } from './suites/inbox.ts'
 import { benchJourneys } from './suites/journeys.ts'
 import { benchLatency } from './suites/latency.ts'
@@ -55,8 +57,10 @@ const suites: Record<string, Suite> = {
   lists: benchLists,
   overload: benchOverload,
   simulating: benchSimulating,
+  files: benchFiles,
   journeys: benchJourneys,
   consent: benchConsent,
+  importing: benchImporting,
   idle: benchIdle,
   soak: benchSoak,
 }

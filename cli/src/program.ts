@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { explain, tail, trigger } from './commands/activity.ts'
 import { completion } from './commands/completion.ts'
 import { diff, history, restore } from './commands/history.ts'
+import { type ImportOptions, type ImportSource, importFrom } from './commands/import.ts'
 import { pull } from './commands/pull.ts'
 import { plan, push, validate } from './commands/push.ts'
 import { schema } from './commands/schema.ts'
@@ -10,6 +11,12 @@ import { init, login, logout, whoami } from './commands/setup.ts'
 import { test } from './commands/test.ts'
 import { types } from './commands/types.ts'
 import { Context, type GlobalOptions } from './context.ts'
+import { courier } from './import/courier.ts'
+import { csv } from './import/csv.ts'
+import { type KnockOptions, knock } from './import/knock/source.ts'
+import { novu } from './import/novu/source.ts'
+import { oneSignal } from './import/onesignal.ts'
+import { pinpoint } from './import/pinpoint.ts'
 
 const several = (value: string, others: string[] = []) => [...others, value]
 
@@ -126,11 +133,62 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .option('--out <file>', 'the file; by default stdout')
     .option('--remote', 'from the service instead of the files')
     .action((options: Parameters<typeof types>[1]) => types(context(), options))
+  importers(
+    command('import', 'bring everything along from another service; a dry run, unless --apply is said'),
+    context,
+    env,
+  )
   command('schema', 'print the JSON Schema of a kind')
     .argument('<kind>', 'workflow, layout, translation, topic, integration, variable or belfry')
     .action((kind: string) => schema(kind))
   command('completion', 'print completions for a shell')
     .argument('<shell>', 'bash, zsh or fish')
-    .action((shell: string) => completion(program, shell))
+    .action((shell: string) => completion(context(), program, shell))
   return program
+}
+
+/** `import <from>`: each source is a command of its own. */
+function importers(parent: Command, context: () => Context, env: NodeJS.ProcessEnv): void {
+  const root = parent.parent
+  const source = (name: string, description: string) =>
+    parent
+      .command(name)
+      .description(description)
+      .option('--apply', 'write it; without, nothing is written but files in --dir')
+      .option('--report <file>', 'write a report as Markdown')
+      .option('--strict', 'end with 1 where something does not map')
+      .option('--restart', 'begin anew instead of going on')
+      .option('--dir <folder>', 'write definitions as files there')
+      .option('--url <url>', 'the service')
+      .option('--json', 'one JSON value on stdout')
+      .option('--quiet', 'no remarks')
+      .hook('preAction', (_, of) => {
+        const own: Record<string, unknown> = of.opts()
+        for (const option of ['dir', 'url', 'json', 'quiet'])
+          if (own[option] !== undefined) root?.setOptionValueWithSource(option, own[option], 'cli')
+      })
+  const run = (made: ImportSource, options: ImportOptions) =>
+    importFrom(context(), made, { ...options, hasDir: root?.getOptionValueSource('dir') === 'cli' })
+
+  source('novu', 'from Novu: by its address with NOVU_SECRET_KEY, or files of mongoexport')
+    .requiredOption('--from <url or folder>', 'the address of its API, or the folder')
+    .action((options: ImportOptions & { from: string }) => run(novu(options.from, env), options))
+  source('knock', 'from Knock: the folder of its command line tool')
+    .argument('<folder>', 'with workflows/, layouts/ and partials/')
+    .option('--users <file>', 'users as JSON lines')
+    .option('--preferences <file>', 'their preferences as JSON lines')
+    .action((folder: string, options: ImportOptions & KnockOptions) => run(knock(folder, options), options))
+  source('courier', 'from Courier: a folder of what its API answers')
+    .argument('<folder>', 'with notifications/, brands/, profiles.jsonl and preferences.jsonl')
+    .action((folder: string, options: ImportOptions) => run(courier(folder), options))
+  source('onesignal', 'from OneSignal: its export of subscriptions')
+    .argument('<file>', 'a CSV file, also .gz')
+    .action((file: string, options: ImportOptions) => run(oneSignal(file), options))
+  source('pinpoint', 'from Amazon Pinpoint: exports of endpoints, and templates')
+    .argument('<files...>', 'JSON lines, also .gz, and template JSON')
+    .action((files: string[], options: ImportOptions) => run(pinpoint(files), options))
+  source('csv', 'from a CSV file of people')
+    .argument('<file>', 'with names in its first line, also .gz')
+    .requiredOption('--map <fields>', 'subscriberId=user_id,email=mail,data.plan=plan')
+    .action((file: string, options: ImportOptions & { map: string }) => run(csv(file, options.map), options))
 }

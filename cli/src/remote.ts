@@ -64,7 +64,8 @@ export interface Render {
   workflowId: string
   stepId: string
   channel: string
-  subscriberId: string
+  /** Null for an example. */
+  subscriberId: string | null
   transactionId: string | null
   same: boolean
   before: Record<string, unknown> | null

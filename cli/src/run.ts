@@ -6,15 +6,19 @@ import { makeProgram } from './program.ts'
 /** Sets the exit code of the process. */
 export async function run(version: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   const program = makeProgram(version, env).exitOverride()
-  for (const command of program.commands) command.exitOverride()
+  for (const command of program.commands.flatMap((each) => [each, ...each.commands])) command.exitOverride()
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
+    const isJson = program.opts<{ json?: boolean }>().json === true || args.includes('--json')
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2
+      if (isJson && error.exitCode !== 0) {
+        const told = { code: 'usage', message: error.message.replace(/^error: /, ''), ctx: null }
+        process.stdout.write(`${JSON.stringify({ error: told })}\n`)
+      }
       return
     }
-    const isJson = program.opts<{ json?: boolean }>().json === true
     const failure = error instanceof Failure ? error : undefined
     const code = failure?.code ?? 'internal'
     const message = error instanceof Error ? error.message : String(error)

@@ -11,12 +11,15 @@ export interface TerminalOptions {
 
 export class Terminal {
   readonly isJson: boolean
+  /** Whether somebody watches, so that a line can be drawn over and over. */
+  readonly isLive: boolean
   readonly #isQuiet: boolean
   readonly #hasColor: boolean
 
   constructor({ json = false, quiet = false, color = true }: TerminalOptions, env: NodeJS.ProcessEnv) {
     this.isJson = json
     this.#isQuiet = quiet
+    this.isLive = !quiet && process.stderr.isTTY && env.TERM !== 'dumb'
     this.#hasColor = color && process.stdout.isTTY && !env.NO_COLOR && env.TERM !== 'dumb'
   }
 
@@ -34,6 +37,11 @@ export class Terminal {
   /** What must be heard, even if quiet. */
   warn(line: string): void {
     process.stderr.write(`${line}\n`)
+  }
+
+  /** Replaces the line that was drawn before. */
+  redraw(line: string): void {
+    if (this.isLive) process.stderr.write(`\r\u001b[2K${line}`)
   }
 
   paint(style: Style, text: string): string {

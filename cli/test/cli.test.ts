@@ -193,6 +193,44 @@ describe('push', () => {
     expect((await belfry('push')).code).toBe(0)
   })
 
+  test('a plan renders messages for subscribers and triggers, and writes a report with both sides', async () => {
+    await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' })
+    await create()
+    await belfry('pull')
+    await api.post('/v1/events/trigger', {
+      name: 'comments',
+      to: 'ada',
+      payload: { author: '<Bo>' },
+      transactionId: 'c-9',
+    })
+    await server.drain()
+    const file = at('workflows/comments/workflow.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('{{payload.author}} wrote', 'News of {{payload.author}}'))
+    const asked = ['--subscriber', 'ada', '--triggers', '5']
+    const { json } = await belfry('plan', '--json', ...asked)
+    expect(json).toMatchObject({
+      renders: [
+        {
+          ...{ workflowId: 'comments', stepId: 'mail', subscriberId: 'ada', transactionId: 'c-9', same: false },
+          ...{ before: { subject: '<Bo> wrote' }, after: { subject: 'News of <Bo>' } },
+        },
+      ],
+      ...{ hasMore: false, waiting: [] },
+    })
+    const { stdout } = await belfry('plan', ...asked, '--html', 'out/report.html')
+    expect(stdout).toContain('message comments mail for ada (c-9): differs')
+    expect(stdout).toContain('1 of 1 messages differ')
+    const report = readFileSync(path.join(folder, 'out', 'report.html'), 'utf8')
+    // Both sides, with what differs marked, and nothing of a message as HTML of the page itself.
+    expect(report).toContain('&#60;Bo&#62;<del> wrote</del>')
+    expect(report).toMatch(/<figcaption>.*<ins>News of.*<\/figcaption>/)
+    expect(report.match(/<iframe sandbox /g)).toHaveLength(2)
+    expect(report).not.toContain('<Bo>')
+    expect(report).not.toContain('<script')
+    expect((await belfry('plan', '--subscriber', 'nobody')).code).toBe(4)
+    expect((await belfry('plan', '--triggers', '101')).code).toBe(2)
+  })
+
   test('sends secrets from the environment, and never finds them in a file', async () => {
     const { key } = await server.organizationOf(api)
     place = { ...place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
@@ -420,6 +458,8 @@ test('the key is kept by login in a file that only its owner reads', async () =>
 
 test('exit codes tell what kind of failure it was', async () => {
   expect((await belfry('fly')).code).toBe(2)
+  expect((await belfry('restore', '--json')).json).toMatchObject({ error: { code: 'usage', ctx: null } })
+  expect((await command.run(folder, {}, 'completion', 'bash', '--json')).json.text).toContain('complete')
   expect((await belfry('validate')).code).toBe(2)
   expect((await command.run(folder, { url: place.url ?? '', key: 'wrong' }, 'whoami', '--json')).json).toMatchObject({
     error: { code: 'api_key_not_found' },

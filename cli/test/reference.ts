@@ -7,14 +7,21 @@ const cell = (text: string) => text.replaceAll('|', '\\|')
 
 export function referencePage(): string {
   const program = makeProgram('0.0.0', {})
-  const rows = program.commands.map(
-    (command) => `| \`${[command.name(), ...argumentsOf(command)].join(' ')}\` | ${cell(command.description())} |`,
+  /** A command that has others stands for them. */
+  const commands = program.commands.flatMap((command) => [
+    ...command.commands,
+    ...(command.commands.length > 0 ? [] : [command]),
+  ])
+  const nameOf = (command: Command) =>
+    command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`
+  const rows = commands.map(
+    (command) => `| \`${[nameOf(command), ...argumentsOf(command)].join(' ')}\` | ${cell(command.description())} |`,
   )
   const optionsOf = (command: Command) =>
     command.options
       .filter(({ long }) => !shared.includes(long ?? ''))
       .map(({ flags, description }) => `| \`${cell(flags)}\` | ${cell(description)} |`)
-  const withOptions = program.commands.filter((command) => optionsOf(command).length > 0)
+  const withOptions = commands.filter((command) => optionsOf(command).length > 0)
   return `# The command line tool
 
 \`belfry\` keeps what an environment defines in [files](files.md) beside your code. It takes Node.js 20.19 or newer, and nothing else.
@@ -42,7 +49,7 @@ keeps in your configuration folder, in a file that only you can read. It never s
 With a key of the organization, \`BELFRY_ENVIRONMENT\` is the id of the environment.
 \`HTTPS_PROXY\`, \`NO_PROXY\` and \`NODE_EXTRA_CA_CERTS\` hold.
 
-${withOptions.map((command) => `## \`${command.name()}\`\n\n| option | meaning |\n|---|---|\n${optionsOf(command).join('\n')}\n`).join('\n')}
+${withOptions.map((command) => `## \`${nameOf(command)}\`\n\n| option | meaning |\n|---|---|\n${optionsOf(command).join('\n')}\n`).join('\n')}
 ## For scripts
 
 With \`--json\` stdout has exactly one JSON value; everything else goes to stderr. \`tail --json\` writes one line per run.
@@ -54,12 +61,13 @@ With \`--json\` stdout has exactly one JSON value; everything else goes to stder
 | \`push\` | the answer of [\`POST /v2/definitions/push\`](files.md#push) |
 | \`validate\` | \`{valid, files, problems: [{file, line, column, severity, code, message}]}\` |
 | \`test\` | \`{passed, failed, results}\` |
+| \`import …\` | \`{source, kinds: {subscribers: {found, imported, unchanged, failed}, …}, changed, unmapped}\` |
 | a failure | \`{"error": {code, message, ctx}}\` |
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | a test failed, or \`--exit-code\` and there are changes |
+| 1 | a test failed, \`--exit-code\` and there are changes, or \`import --strict\` and something does not map |
 | 2 | wrong usage, or errors in the files |
 | 3 | a conflict: both sides changed |
 | 4 | refused by the service |

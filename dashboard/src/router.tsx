@@ -82,6 +82,7 @@ const routes = root.addChildren([
     page('/api-keys', () => import('./pages/api-keys/api-keys.tsx')),
     page('/webhooks/{-$endpointId}', () => import('./pages/webhooks/webhooks.tsx')),
     page('/team', () => import('./pages/team/team.tsx')),
+    page('/moving-in', () => import('./pages/moving-in/moving-in.tsx')),
     page('/audit', () => import('./pages/audit/audit.tsx')),
     page('/settings', () => import('./pages/settings/settings.tsx')),
     page('/inbox', () => import('./pages/inbox/inbox.tsx')),

@@ -150,8 +150,11 @@ function useClient(): InboxClient {
   return client
 }
 
-const useStore = <State extends object>(store: Store<State>): Readonly<State> =>
-  useSyncExternalStore(store.subscribe, () => store.state)
+/** On a server it is what it begins with. */
+function useStore<State extends object>(store: Store<State>): Readonly<State> {
+  const read = () => store.state
+  return useSyncExternalStore(store.subscribe, read, read)
+}
 
 export function useInbox(): { client: InboxClient; state: Readonly<InboxState> } {
   const client = useClient()

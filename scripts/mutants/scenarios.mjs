@@ -25,6 +25,8 @@ export const scenarios = {
       from: 'shut ?? filtered(view, kind) ?? snoozed',
       to: 'filtered(view, kind) ?? shut ?? snoozed',
     },
+  ],
+  'server/src/engine/runs/step-guards.ts': [
     {
       ...alone,
       breaks: 'a preference does not hold back a step',

@@ -43,6 +43,8 @@ export interface Config {
     /** The same for messages. */
     messageDays: number
   }
+  /** Entries in the history of a workflow or layout. */
+  keepVersions: number
   extraProviders: readonly string[]
   /** Days to remember a transaction id. */
   dedupDays: number
@@ -343,6 +345,11 @@ export const settings = [
     meaning: 'Days to keep messages, and so what an inbox shows, at least; `0` keeps them forever.',
   },
   {
+    name: 'BELFRY_KEEP_VERSIONS',
+    default: '200',
+    meaning: 'Entries to keep in the history of a workflow or layout; named ones and those of runs stay.',
+  },
+  {
     name: 'BELFRY_INBOUND_MAIL_PORT',
     default: 'none',
     meaning: 'The SMTP port that receives email replies; `none` turns this off.',
@@ -545,6 +552,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       activityDays: days('BELFRY_RETENTION_DAYS', 0),
       messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),
     },
+    keepVersions: whole('BELFRY_KEEP_VERSIONS', 1, 10_000),
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
     limits: {

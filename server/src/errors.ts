@@ -946,6 +946,17 @@ export const errorTable = {
     status: 422,
     message: (p: { count: number }) => `${p.count} problems in the definitions; nothing was changed`,
   },
+  message_id_taken: { status: 409, message: (p: { id: string }) => `Message "${p.id}" belongs to another subscriber` },
+  subscription_identifier_taken: {
+    status: 409,
+    message: (p: { identifier: string }) => `Another subscription has the identifier "${p.identifier}"`,
+  },
+  too_many_topic_subscriptions: {
+    status: 400,
+    message: (p: { limit: number; topicKey: string }) =>
+      `A subscriber has at most ${p.limit} subscriptions to topic "${p.topicKey}"`,
+  },
+  past_retention: { status: 422, message: says('Older than messages are kept here') },
   owned_by_files: {
     status: 409,
     message: (p: { id: string; path: string }) =>

@@ -20,6 +20,7 @@ import { restoreInto } from './db/install/restore-into.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/queries/environments.ts'
 import { isSetUp, linkTo, signInLink } from './db/queries/sign-in-links.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
+import { Alarm } from './engine/queue/alarm.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
 import { startWorker, type Worker } from './engine/queue/worker.ts'
@@ -157,10 +158,10 @@ export async function startService(
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
-    const { retention } = config
+    const { retention, keepVersions } = config
     const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
-      ...chores({ ...database, clock, log, retention, secrets, secretsToRenew }),
+      ...chores({ ...database, clock, log, retention, keepVersions, secrets, secretsToRenew }),
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }
@@ -174,13 +175,13 @@ export async function startService(
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, held_work, ...others } = tasks
+      const common = { ...sessions, alarm: new Alarm(sessions.pool), log, bell: engine.bell }
       parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
       for (const [taskList, concurrency, more] of [
         [others, jobsAtOnce, { schedule }],
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
-      ] as const) {
-        workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log, bell: engine.bell }))
-      }
+      ] as const)
+        workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
     }
 
     const app = await buildApp({

@@ -9,7 +9,7 @@ import { findWorkflow } from '../src/db/queries/workflows.ts'
 import type { WorkflowVersion } from '../src/engine/core/memory.ts'
 import { readPast, readSituation } from '../src/engine/simulation/explain-reads.ts'
 import { readImpact } from '../src/engine/simulation/impact-reads.ts'
-import { inSnapshot, readSnapshot } from '../src/engine/simulation/snapshot.ts'
+import { inSnapshot, Reading } from '../src/engine/simulation/snapshot.ts'
 import { Brand } from '../src/http/edge/brand.ts'
 import { readScenario } from '../src/http/simulate/scenario-body.ts'
 import { makeWorkflow, trigger } from './runs.ts'
@@ -133,14 +133,16 @@ describe('a role that can only read suffices', () => {
     const reading = { brand: new Brand('novu'), secrets: { encrypt: (clear: string) => clear } }
     return readScenario(body, { ...reading, environmentId: api.environmentId, now: server.clock.now(), stored })
   }
-  const sources = () => ({ db: reader.db, secrets: new Secrets(secretKey) })
 
   test('and it can do nothing else', async () => {
     await expect(sql`DELETE FROM subscribers`.execute(reader.db)).rejects.toThrow(/permission denied/)
   })
 
   test('for simulations', async () => {
-    const snapshot = await readSnapshot(sources(), api.environmentId, await scenario(), undefined)
+    const read = await scenario()
+    const snapshot = await inSnapshot(reader.db, (tx) =>
+      new Reading(tx, api.environmentId, read).all(new Secrets(secretKey), undefined),
+    )
     expect(snapshot.workflow.identifier).toBe('quiet')
     expect(snapshot.subscribers.map(({ subscriber_id }) => subscriber_id).sort()).toEqual(['ada', 'bo'])
     expect(await envKeysOf(reader.db, api.environmentId)).toEqual([])
@@ -149,11 +151,14 @@ describe('a role that can only read suffices', () => {
   test('for explanations ahead and of the past', async () => {
     const { inputs: all, ...rest } = await scenario()
     const asked = { subscriberId: 'ada', context: undefined, tenant: undefined }
-    const found = await readSituation(sources(), api.environmentId, { ...rest, inputs: all.slice(0, 1) }, asked)
+    const first = { ...rest, inputs: all.slice(0, 1) }
+    const found = await inSnapshot(reader.db, (tx) =>
+      readSituation(tx, new Secrets(secretKey), api.environmentId, first, asked),
+    )
     expect(found.situation.beginning.collecting).toHaveLength(1)
     const [run] = (await api.get('/v1/notifications?subscriberIds=ada')).body.data
     const past = { transactionId: run.transactionId, subscriberId: 'ada' }
-    expect(await readPast(reader.db, api.environmentId, past)).toMatchObject({
+    expect(await inSnapshot(reader.db, (tx) => readPast(tx, api.environmentId, past))).toMatchObject({
       workflowId: 'quiet',
       subscriberId: 'ada',
     })

@@ -46,8 +46,40 @@ const start = async ({ url }: Database) => {
   return service
 }
 
+const day = { amount: 1, unit: 'days' }
+const awaited = { type: 'wait_for_event', stepId: 'paid', controlValues: { for: [{ event: 'paid' }], ...day } }
+const asked = {
+  ...{ type: 'ask', stepId: 'fine' },
+  controlValues: { question: 'Fine?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'], ...day },
+}
+
+/** Runs that wait for an event, an answer and a goal. Schemas before those kinds have none. */
+async function fillJourneys(api: Api): Promise<void> {
+  const goals = [{ name: 'Bought', for: [{ event: 'bought' }] }]
+  const branch = {
+    ...{ type: 'branch', stepId: 'which' },
+    controlValues: {
+      arms: [
+        {
+          ...{ name: 'Asked', condition: { '==': [{ var: 'steps.paid.outcome' }, 'event'] } },
+          steps: [{ name: 'Fine', ...asked }],
+        },
+      ],
+    },
+  }
+  await makeWorkflow(api, 'journey', [awaited, branch, inApp('{{steps.fine.outcome}}')])
+  await makeWorkflow(api, 'goal', [{ type: 'delay', controlValues: { type: 'regular', ...day } }, inApp('never')], {
+    journey: { goals },
+  })
+  for (const who of ['eve', 'fay']) await trigger(api, 'journey', who)
+  await trigger(api, 'goal', 'gus')
+  await server.drain()
+  await api.post('/v2/events', { name: 'paid', subscriberId: 'fay' })
+  await server.drain()
+}
+
 /** An installation in mid-work: created through the API, with waiting runs. */
-async function fill(): Promise<Api> {
+async function fill(hasJourneys: boolean): Promise<Api> {
   // Older schemas have no keys of organizations.
   await server.database.pool.query('DELETE FROM api_keys WHERE environment_id IS NULL')
   const { development: api } = await server.freshOrganization()
@@ -62,6 +94,7 @@ async function fill(): Promise<Api> {
     await trigger(api, 'later', `ada-${n}`, { payload: { n: `number ${n}` } })
     await trigger(api, 'collected', 'ada', { payload: { n } })
   }
+  if (hasJourneys) await fillJourneys(api)
   await trigger(api, 'now', { subscriberId: 'ada', firstName: 'Ada', data: { plan: 'pro' } })
   await server.drain()
   // Accepted, not started.
@@ -105,7 +138,7 @@ test.each(states)(
     const known = await knownMigrations()
     const only = known.slice(0, known.indexOf(last) + 1)
     expect(only.length).toBeLessThan(known.length)
-    const api = await fill()
+    const api = await fill(last === before)
     const database = await emptyDatabase()
     expect((await migrate(database.pool, { only })).applied).toEqual(only)
     await copyInto(database)
@@ -126,10 +159,32 @@ test.each(states)(
     await run()
     expect((await contentsOf(there, 'ada')).sort()).toEqual(['2 collected', 'at once', 'at once'])
     for (const n of [1, 2]) expect(await contentsOf(there, `ada-${n}`)).toEqual([`number ${n}`])
+    if (last === before) await expectJourneys(there, run)
     await server.database.pool.query('DELETE FROM graphile_worker._private_jobs')
   },
   120_000,
 )
+
+/** Those who waited for an event, an answer and a goal get them. */
+async function expectJourneys(there: Api, run: () => Promise<void>): Promise<void> {
+  for (const [name, subscriberId] of [
+    ['paid', 'eve'],
+    ['bought', 'gus'],
+  ])
+    expect((await there.post('/v2/events', { name, subscriberId })).status).toBe(201)
+  await run()
+  const { data } = (await there.get('/v2/questions?state=open')).body
+  expect(data).toHaveLength(2)
+  for (const { id, asked: people } of data) {
+    const body = { answer: 'yes', subscriberId: people[0].subscriberId }
+    expect((await there.post(`/v2/questions/${id}/answer`, body)).status).toBe(200)
+  }
+  await run()
+  for (const who of ['eve', 'fay']) expect((await contentsOf(there, who)).at(-1)).toBe('answered')
+  server.clock.advance({ days: 2 })
+  await run()
+  expect(await contentsOf(there, 'gus')).toEqual([])
+}
 
 /** The queue's jobs, removed from it. */
 async function queuedIn({ pool }: Database): Promise<Array<{ identifier: string; payload: unknown }>> {

@@ -49,7 +49,8 @@ export async function untilMessages(
   for (;;) {
     if (Date.now() > deadline) throw new Error(`not ${count} messages after ${longestMs / 1000} s`)
     const left = await database.query(
-      "SELECT FROM graphile_worker.jobs WHERE task_identifier IN ('start_runs', 'fan_out') LIMIT 1",
+      `SELECT FROM graphile_worker.jobs
+       WHERE task_identifier IN ('start_runs', 'fan_out', 'match_events', 'deliver') LIMIT 1`,
     )
     if (left.rows.length === 0) {
       const { rows } = await database.query<{ count: string }>(

@@ -41,8 +41,10 @@ const named: Record<string, string> = {
   lists: 'Lists of a million rows',
   overload: 'Overload',
   simulating: 'Simulations',
+  files: 'Definitions in files',
   journeys: 'Journeys',
   consent: 'Consent',
+  importing: 'Imports',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

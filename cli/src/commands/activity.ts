@@ -92,8 +92,7 @@ export async function tail(
   const seen = new Map<string, string>()
   const filter = workflow === undefined ? '' : `&workflowIds=${encodeURIComponent(workflow)}`
   for (let isFirst = true; ; isFirst = false) {
-    const { data } = await service.get<{ data: Run[] }>(`/v1/notifications?limit=50${filter}`)
-    for (const run of [...data].reverse()) {
+    for (const run of (await newest(service, filter, isFirst ? () => true : ({ _id }) => seen.has(_id))).reverse()) {
       const state = JSON.stringify([run.status, run.jobs.map(({ status }) => status)])
       if (seen.get(run._id) === state) continue
       seen.set(run._id, state)
@@ -105,6 +104,20 @@ export async function tail(
     if (once) return
     await sleep(everyMs)
   }
+}
+
+const mostPages = 20
+
+/** The last runs, newest first: as far back as one that is known, so that none is missed when there are many. */
+async function newest(service: Service, filter: string, isKnown: (run: Run) => boolean): Promise<Run[]> {
+  const found: Run[] = []
+  for (let page = 0; page < mostPages; page += 1) {
+    const { data } = await service.get<{ data: Run[] }>(`/v1/notifications?limit=50&page=${page}${filter}`)
+    found.push(...data)
+    if (data.length < 50 || data.some(isKnown)) break
+  }
+  // Runs that began meanwhile move others to the next page.
+  return [...new Map(found.map((run) => [run._id, run])).values()]
 }
 
 interface Explanation {

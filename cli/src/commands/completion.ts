@@ -1,8 +1,9 @@
 // `completion`: the names of commands and options for a shell.
 import type { Command } from 'commander'
+import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 
-export function completion(program: Command, shell: string): void {
+export function completion({ terminal }: Context, program: Command, shell: string): void {
   const commands = program.commands.map((command) => ({
     name: command.name(),
     description: command.description(),
@@ -10,7 +11,8 @@ export function completion(program: Command, shell: string): void {
   }))
   const write = writers[shell]
   if (!write) throw new Failure('usage', 'unknown_shell', `Completions are for ${Object.keys(writers).join(', ')}`)
-  process.stdout.write(write(commands))
+  const text = write(commands)
+  terminal.result({ text }, () => text)
 }
 
 interface Listed {

@@ -1,16 +1,16 @@
 // `validate`, `plan` and `push`: what the files say, checked, compared and brought in.
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { diffLines } from 'diff'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { type Checked, checkFolder } from '../folder/check.ts'
 import type { FileProblem } from '../folder/problems.ts'
 import { type Folder, isObject, type LocalResource, readFolder } from '../folder/read.ts'
 import { State } from '../folder/state.ts'
-import { type Change, type Issue, inWords, type Plan, type Pushed, type Render, readEnvironment } from '../remote.ts'
+import { writeWhole } from '../folder/write.ts'
+import { type Change, type Issue, inWords, type Plan, type Pushed, readEnvironment } from '../remote.ts'
 import type { Service } from '../service.ts'
 import type { Terminal } from '../terminal.ts'
+import { audienceOf, reportOf } from './plan-report.ts'
 
 const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`
 const isError = ({ severity }: FileProblem) => severity === 'error'
@@ -106,7 +106,10 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
 }
 
 /** Puts the values of environment variables in the place of `{$secret: NAME}`. Those that are not set stay references. */
-function withSecrets({ kind, definition }: LocalResource, env: NodeJS.ProcessEnv): Record<string, unknown> {
+export function withSecrets(
+  { kind, definition }: Pick<LocalResource, 'kind' | 'definition'>,
+  env: NodeJS.ProcessEnv,
+): Record<string, unknown> {
   if (kind !== 'integration' && kind !== 'variable') return definition
   const fill = (value: unknown): unknown => {
     if (!isObject(value)) return value
@@ -155,7 +158,7 @@ export async function plan(context: Context, ids: string[], options: PlanOptions
   const render = wantsRenders ? { render: { subscriberIds: subscriber, triggers } } : {}
   const answer = await service.post<Plan>('/v2/definitions/plan', { ...body, ...render })
   if (html !== undefined) {
-    writeFileSync(html, reportOf(answer))
+    writeWhole(html, reportOf(answer))
     terminal.say(`report: ${html}`)
   }
   terminal.result(answer, () => planInWords(terminal, answer))
@@ -169,7 +172,7 @@ const colors = { created: 'green', updated: 'yellow', deleted: 'red' } as const
 
 function planInWords(
   terminal: Terminal,
-  { changes, conflicts, issues, renders = [], waiting = [], summary }: Plan,
+  { changes, conflicts, issues, renders = [], hasMore = false, waiting = [], summary }: Plan,
 ): string {
   return [
     ...changes.flatMap((change) => changeInWords(terminal, change)),
@@ -180,11 +183,16 @@ function planInWords(
     ...issues.map((issue) => `${terminal.paint('yellow', 'issue')} ${issueInWords(issue)}`),
     ...renders
       .filter(({ same }) => !same)
-      .map(
-        ({ workflowId, stepId, subscriberId, error }) =>
-          `message ${workflowId} ${stepId} for ${subscriberId}: ${error ?? 'differs'}`,
-      ),
-    ...waiting.map(({ workflowId, stepId, runs, change }) => `${runs} runs wait in ${workflowId} ${stepId}: ${change}`),
+      .map((render) => {
+        const { workflowId, stepId, error } = render
+        return `message ${workflowId} ${stepId} ${audienceOf(render)}: ${error ?? 'differs'}`
+      }),
+    ...(renders.length > 0
+      ? [`${renders.filter(({ same }) => !same).length} of ${renders.length}${hasMore ? '+' : ''} messages differ`]
+      : []),
+    ...waiting
+      .filter(({ change }) => change !== 'none')
+      .map(({ workflowId, stepId, runs, change }) => `${runs} runs wait in ${workflowId} ${stepId}: ${change}`),
     inWords(summary),
   ].join('\n')
 }
@@ -241,35 +249,3 @@ export async function push(context: Context, ids: string[], options: PushOptions
     ].join('\n'),
   )
 }
-
-const escaped = (text: unknown) =>
-  String(text ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-
-/** Before and after, side by side; messages in frames of their own, without scripts. */
-function reportOf({ changes, renders = [], summary }: Plan): string {
-  const marked = ({ before, after }: { before: unknown; after: unknown }) =>
-    diffLines(textOf(before), textOf(after))
-      .map(({ value, added, removed }) =>
-        added ? `<ins>${escaped(value)}</ins>` : removed ? `<del>${escaped(value)}</del>` : escaped(value),
-      )
-      .join('')
-  const frame = (message: Render['before']) =>
-    typeof message?.html === 'string'
-      ? `<iframe sandbox srcdoc="${escaped(message.html)}"></iframe>`
-      : `<pre>${escaped(message ? JSON.stringify(message, null, 2) : '')}</pre>`
-  return `<!doctype html><meta charset="utf-8"><title>Plan</title>
-<style>body{font:14px system-ui;margin:2rem}table{width:100%;table-layout:fixed}td{vertical-align:top}iframe{width:100%;height:30rem;border:1px solid #ccc}ins{background:#dfd}del{background:#fdd}pre{white-space:pre-wrap}</style>
-<h1>Plan</h1><p>${escaped(inWords(summary))}</p>
-${changes.map(({ kind, id, action, paths = [] }) => `<h2>${escaped(`${action} ${kind} ${id}`)}</h2>${paths.map((each) => `<h3>${escaped(each.path)}</h3><pre>${marked(each)}</pre>`).join('')}`).join('\n')}
-${renders
-  .filter(({ same }) => !same)
-  .map(
-    ({ workflowId, stepId, subscriberId, before, after, error }) =>
-      `<h2>${escaped(`${workflowId} ${stepId} for ${subscriberId}`)}</h2><p>${escaped(error)}</p><h3>${escaped(before?.subject)} → ${escaped(after?.subject)}</h3><table><tr><td>${frame(before)}</td><td>${frame(after)}</td></tr></table>`,
-  )
-  .join('\n')}
-`
-}
-
-const textOf = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)

@@ -19,11 +19,13 @@ export async function types(
 ): Promise<void> {
   const workflows = remote ? await remoteWorkflows(context) : localWorkflows(context)
   const text = typesOf(workflows)
-  if (out === undefined) process.stdout.write(text)
-  else {
+  const { terminal } = context
+  if (out !== undefined) {
     writeWhole(out, text)
-    context.terminal.say(`${workflows.length} workflows in ${out}`)
+    terminal.say(`${workflows.length} workflows in ${out}`)
   }
+  const told = out === undefined ? { workflows: workflows.length, text } : { workflows: workflows.length, out }
+  if (terminal.isJson || out === undefined) terminal.result(told, () => text)
 }
 
 const workflowIn = (definition: Record<string, unknown>): Workflow => ({

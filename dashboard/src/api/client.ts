@@ -11,6 +11,10 @@ type Request<Name extends Operation> = Omit<Operations[Name], 'answer'> & {
   idempotencyKey?: string
   /** The token of the impact that was looked at: anything else is refused. */
   impactToken?: string
+  /** The name of the change in the history. */
+  message?: string
+  /** The revision that was changed: where it is another by now, the change is refused. */
+  revision?: string
   /** For background work that continues after the user switches environments. Default: the current one. */
   environmentId?: string
 }
@@ -101,10 +105,12 @@ interface LooseRequest {
   signal?: AbortSignal
   idempotencyKey?: string
   impactToken?: string
+  message?: string
+  revision?: string
   environmentId?: string
 }
 
-type SendOptions = Pick<LooseRequest, 'body' | 'signal' | 'idempotencyKey' | 'impactToken' | 'environmentId'>
+type SendOptions = Omit<LooseRequest, 'path' | 'query'>
 
 async function send(method: string, url: string, options: SendOptions): Promise<unknown> {
   const { body, signal, idempotencyKey } = options
@@ -113,6 +119,8 @@ async function send(method: string, url: string, options: SendOptions): Promise<
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
   if (options.impactToken) headers['Belfry-Impact-Token'] = options.impactToken
+  if (options.message) headers['Belfry-Message'] = encodeURIComponent(options.message)
+  if (options.revision) headers['If-Match'] = `"${options.revision}"`
   const response = await fetch(url, {
     method,
     headers,

@@ -32,9 +32,14 @@ export const layouts = {
       queryFn: ({ signal }) => api('GET /v2/layouts/{layoutId}/usage', { path: { layoutId }, signal }),
     }),
 
+  read: (layoutId: string) => api('GET /v2/layouts/{layoutId}', { path: { layoutId } }),
   create: (body: Body<'POST /v2/layouts'>) => api('POST /v2/layouts', { body }),
-  change: (layoutId: string, body: Body<'PUT /v2/layouts/{layoutId}'>) =>
-    api('PUT /v2/layouts/{layoutId}', { path: { layoutId }, body }),
+  /** Refused where the revision is another by now. `message` names the change in the history. */
+  change: (
+    layoutId: string,
+    body: Body<'PUT /v2/layouts/{layoutId}'>,
+    { revision, message }: { revision: string; message: string },
+  ) => api('PUT /v2/layouts/{layoutId}', { path: { layoutId }, body, revision, message }),
   duplicate: (layoutId: string, name: string) =>
     api('POST /v2/layouts/{layoutId}/duplicate', { path: { layoutId }, body: { name } }),
   makeDefault: (layoutId: string) => api('POST /v1/layouts/{layoutId}/default', { path: { layoutId } }),

@@ -12974,6 +12974,13 @@ export interface Operations {
         path?: string | null | undefined
         definition: Record<string, unknown>
       }>
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
     }
     answer: {
       changes: Array<{
@@ -13001,7 +13008,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -13013,6 +13020,32 @@ export interface Operations {
         path: string
         issueType: string
         message: string
+      }>
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+      /** Runs that wait in a workflow that would change. They go on as they began */
+      waiting: Array<{
+        workflowId: string
+        stepId: string
+        runs: number
+        /** What becomes of the step */
+        change: 'none' | 'changed' | 'removed'
       }>
       summary: {
         created: number
@@ -13105,6 +13138,36 @@ export interface Operations {
       released: number
     }
   }
+  /** List the last 50 pushes of files, newest first */
+  'GET /v2/definitions/pushes': {
+    answer: {
+      data: Array<{
+        id: string
+        pushedAt: string
+        author: {
+          type: 'person' | 'api_key' | 'command' | 'service'
+          id: string | null
+          name: string | null
+        } | null
+        repository: string | null
+        commit: string | null
+        url: string | null
+        message: string | null
+        summary: {
+          created: number
+          updated: number
+          deleted: number
+          unchanged: number
+        }
+        /** Why it was refused, up to 20; empty if it was carried out */
+        conflicts: Array<{
+          kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
+          id: string
+          why: string
+        }>
+      }>
+    }
+  }
   /** List the versions of a workflow, newest first; saves in one sitting are one entry */
   'GET /v2/workflows/{workflowId}/versions': {
     path: {
@@ -13129,7 +13192,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13164,6 +13227,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a workflow, with the messages they make */
+  'POST /v2/workflows/{workflowId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a workflow */
   'GET /v2/workflows/{workflowId}/versions/{version}': {
     path: {
@@ -13181,7 +13293,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13189,6 +13301,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a workflow; null takes the name away */
@@ -13206,7 +13322,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a workflow the current one again, as a new version */
+  /** Make a version of a workflow the current one again, as a new version; also of a deleted one */
   'POST /v2/workflows/{workflowId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */
@@ -13429,7 +13545,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13464,6 +13580,55 @@ export interface Operations {
       text: string
     }
   }
+  /** Compare two versions of a layout, with the messages they make */
+  'POST /v2/layouts/{layoutId}/versions/compare': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    body: {
+      /** Default: the version before `to` */
+      from?: number | undefined
+      /** Default: the current version */
+      to?: number | undefined
+      /** Render the messages that would change; at most 200 */
+      render?: {
+        /** For each of them, with the last payload that is kept, else an example */
+        subscriberIds?: Array<string> | undefined
+        /** For the recipients of as many of the last triggers, shared out among the workflows */
+        triggers?: number | undefined
+      } | null | undefined
+    }
+    answer: {
+      from: number
+      to: number
+      paths: Array<{
+        path: string
+        before: unknown
+        after: unknown
+      }>
+      /** The difference of the two as YAML, as `diff -u` writes it */
+      text: string
+      renders: Array<{
+        workflowId: string
+        stepId: string
+        channel: string
+        /** Null for an example */
+        subscriberId: string | null
+        /** The trigger whose data it is; null for an example */
+        transactionId: string | null
+        same: boolean
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        before: Record<string, unknown> | null
+        /** Of an email `subject` and `html`, of others the members of their channel; null if there is none */
+        after: Record<string, unknown> | null
+        /** Why a side could not be rendered */
+        error: string | null
+      }>
+      /** Whether there were more than 200 */
+      hasMore: boolean
+    }
+  }
   /** Retrieve a version of a layout */
   'GET /v2/layouts/{layoutId}/versions/{version}': {
     path: {
@@ -13481,7 +13646,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment`) or `restore` (with `version`). Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13489,6 +13654,10 @@ export interface Operations {
       saves: number
       isCurrent: boolean
       definition: Record<string, unknown>
+      /** The definition as a file: YAML with its bodies in it */
+      text: string
+      /** Its texts by locale; null for versions of earlier releases */
+      translations: Record<string, unknown> | null
     }
   }
   /** Name a version of a layout; null takes the name away */
@@ -13506,7 +13675,7 @@ export interface Operations {
       message: string | null
     }
   }
-  /** Make a version of a layout the current one again, as a new version */
+  /** Make a version of a layout the current one again, as a new version; also of a deleted one */
   'POST /v2/layouts/{layoutId}/versions/{version}/restore': {
     path: {
       /** Identifier, slug or internal id */

@@ -1,8 +1,17 @@
 // Versions of workflows and layouts: requests and their cache keys. Refresh with ['versions'].
 import { queryOptions } from '@tanstack/react-query'
+import { cache } from './cache.ts'
 import { type Answer, api, inEnvironment } from './client.ts'
 
 export type Version = Answer<'GET /v2/workflows/{workflowId}/versions'>['data'][number]
+
+export type Rendered = Answer<'POST /v2/workflows/{workflowId}/versions/compare'>['renders'][number]
+
+interface Chosen {
+  from: number
+  to: number
+  subscriberId?: string | undefined
+}
 
 /** Whose history it is. */
 export interface Subject {
@@ -34,12 +43,38 @@ export const versions = {
           : api('GET /v2/layouts/{layoutId}/versions/compare', { path: { layoutId: id }, query, signal }),
     }),
 
+  /** With the messages that both make, for this subscriber or for the last recipient. */
+  rendered: ({ kind, id }: Subject, { from, to, subscriberId }: Chosen) =>
+    queryOptions({
+      queryKey: inEnvironment('versions', kind, id, 'rendered', { from, to, subscriberId }),
+      queryFn: ({ signal }) => {
+        const render = subscriberId ? { subscriberIds: [subscriberId] } : { triggers: 1 }
+        const body = { from, to, render }
+        return kind === 'workflow'
+          ? api('POST /v2/workflows/{workflowId}/versions/compare', { path: { workflowId: id }, body, signal })
+          : api('POST /v2/layouts/{layoutId}/versions/compare', { path: { layoutId: id }, body, signal })
+      },
+    }),
+  /** As a file. */
+  async text({ kind, id }: Subject, version: number): Promise<string> {
+    const { text } =
+      kind === 'workflow'
+        ? await api('GET /v2/workflows/{workflowId}/versions/{version}', { path: { workflowId: id, version } })
+        : await api('GET /v2/layouts/{layoutId}/versions/{version}', { path: { layoutId: id, version } })
+    return text
+  },
+
   async restore({ kind, id }: Subject, version: number): Promise<{ version: number }> {
     return kind === 'workflow'
       ? api('POST /v2/workflows/{workflowId}/versions/{version}/restore', {
           ...{ path: { workflowId: id, version }, body: {} },
         })
       : api('POST /v2/layouts/{layoutId}/versions/{version}/restore', { path: { layoutId: id, version }, body: {} })
+  },
+  /** Brings back what was deleted. */
+  async restoreLast(subject: Subject): Promise<{ version: number }> {
+    const { data } = await cache.fetchQuery({ ...versions.list(subject), staleTime: 0 })
+    return versions.restore(subject, data[0]?.version ?? 1)
   },
   rename: ({ kind, id }: Subject, version: number, message: string | null) =>
     kind === 'workflow'

@@ -239,6 +239,32 @@ CREATE TABLE definition_files (
   CONSTRAINT definition_files_pkey PRIMARY KEY (environment_id, kind, id)
 );
 
+CREATE TABLE definition_pushes (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  pushed_at timestamp(3) with time zone NOT NULL,
+  author jsonb NOT NULL,
+  repository text,
+  commit text,
+  url text,
+  message text,
+  summary jsonb NOT NULL,
+  conflicts jsonb NOT NULL,
+  CONSTRAINT definition_pushes_pkey PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE deleted_definitions (
+  environment_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  identifier text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  deleted_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT deleted_definitions_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'layout'::text]))),
+  CONSTRAINT deleted_definitions_pkey PRIMARY KEY (environment_id, kind, identifier)
+);
+CREATE INDEX deleted_definitions_deleted_at ON public.deleted_definitions USING btree (deleted_at);
+
 CREATE TABLE digests (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,
@@ -417,6 +443,22 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE TABLE imports (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  source text NOT NULL,
+  found bigint NOT NULL,
+  done bigint NOT NULL,
+  imported bigint NOT NULL,
+  unchanged bigint NOT NULL,
+  failed bigint NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT imports_pkey PRIMARY KEY (environment_id, id, kind)
+);
+CREATE INDEX imports_newest ON public.imports USING btree (environment_id, updated_at);
+
 CREATE TABLE inbound_mails (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -545,9 +587,11 @@ CREATE TABLE jobs (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  held_at timestamp with time zone,
   asked json,
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
+CREATE INDEX jobs_held ON ONLY public.jobs USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
@@ -575,11 +619,13 @@ CREATE TABLE jobs_default (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   cut_off boolean,
+  held_at timestamp with time zone,
   asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
 CREATE INDEX jobs_default_environment_id_id_idx1 ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX jobs_default_environment_id_notification_id_idx ON public.jobs_default USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
 CREATE TABLE layout_versions (
@@ -591,6 +637,8 @@ CREATE TABLE layout_versions (
   author jsonb,
   source jsonb,
   message text,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
@@ -1466,6 +1514,8 @@ CREATE TABLE workflow_versions (
   message text,
   published_at timestamp(3) with time zone,
   payload_schema json,
+  translations json,
+  saves integer DEFAULT 1 NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (environment_id, workflow_id, version)
 );
 

@@ -30,14 +30,23 @@ import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/eras
 import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
 import { type CanceledByKey, cancelByKey, type KeyPlace } from './runs/cancel-by-key.ts'
-import { changeChats } from './runs/chat-changes.ts'
+import { type ChatChanges, changeChats } from './runs/chat-changes.ts'
 import { Clocks } from './runs/clock.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
 import { HeldWork } from './runs/held-work.ts'
 import { lookAtMessages, matchEvents, type NewEvent, type PostedEvent, PostedEvents } from './runs/posted-events.ts'
-import { type Answered, type AnswerRequest, answer, cancelQuestion, type QuestionKey } from './runs/questions.ts'
+import { closeErased } from './runs/question-rows.ts'
+import {
+  type Answered,
+  type AnswerRequest,
+  answer,
+  answerWithin,
+  cancelQuestion,
+  type QuestionKey,
+  takeAnswer,
+} from './runs/questions.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
 import { QueuedWakes } from './runs/store.ts'
@@ -85,7 +94,7 @@ export class Engine {
   readonly #webhooks: Webhooks
   readonly #replies: Replies
   readonly #mailReports: MailReports
-  readonly #erasing: Pick<Surroundings, 'db' | 'clock' | 'log' | 'secrets'>
+  readonly #erasing: Parameters<typeof eraseSubscriber>[0]
   readonly #circuits: CircuitBreaker
 
   constructor(surroundings: Surroundings) {
@@ -95,7 +104,7 @@ export class Engine {
     const memory = new Memory({ db: lookups, secrets, changes, publicUrl: surroundings.publicUrl })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
-    this.#erasing = { db, clock, log, secrets }
+    this.#erasing = { db, clock, log, secrets, closeQuestions: closeErased }
     const begunCalls = new BegunCalls(pool)
     this.bell = new Bell(pool)
     this.hands = new Hands({
@@ -171,6 +180,11 @@ export class Engine {
   /** Answers a question. Resolves once that is committed. */
   answer(request: AnswerRequest): Promise<Answered> {
     return answer(this.#parts, request)
+  }
+
+  /** Resolves within so many milliseconds, once the answer is taken or stored to be taken. */
+  answerWithin(request: AnswerRequest, ms: number): Promise<void> {
+    return answerWithin(this.#parts, request, ms)
   }
 
   /** Cancels the run that asks a question. */
@@ -257,11 +271,8 @@ export class Engine {
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
-      change_chats: (payload) =>
-        changeChats(
-          { ...this.#parts, delivery: this.#delivery },
-          payload as { environmentId: string; notificationId: string },
-        ),
+      take_answer: (payload) => takeAnswer(this.#parts, payload as AnswerRequest),
+      change_chats: (payload) => changeChats({ ...this.#parts, delivery: this.#delivery }, payload as ChatChanges),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
       deliver: async (payload) => {

@@ -14,9 +14,11 @@ import { translationFiles } from './content/translation-files.ts'
 import { translations } from './content/translations.ts'
 import { definitions } from './definitions/definitions.ts'
 import { history } from './definitions/history.ts'
+import { definitionPushes } from './definitions/pushes.ts'
 import { audit } from './edge/audit.ts'
 import { health } from './edge/health.ts'
 import type { Resource } from './edge/resource.ts'
+import { imports } from './import/import.ts'
 import { botLinks } from './inbox/bot-links.ts'
 import { inboxChannels } from './inbox/channels.ts'
 import { inboxNotifications } from './inbox/notifications.ts'
@@ -163,7 +165,9 @@ export const resources: Resource[] = [
   translations,
   translationFiles,
   definitions,
+  definitionPushes,
   history,
+  imports,
   organizations,
   previews,
   bridges,

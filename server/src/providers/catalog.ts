@@ -96,6 +96,16 @@ const byId = new Map([...providers, ...extras].map((provider) => [provider.id, p
 /** By its stored id. */
 export const findProvider = (id: string): Provider | undefined => byId.get(id)
 
+const unlisted = new Map(
+  deliveryProviders
+    .filter((provider) => provider.unlisted)
+    .map(entry('delivery'))
+    .map((provider) => [provider.id, provider]),
+)
+
+/** Also one that is not offered, but that every environment begins with. */
+export const findStoredProvider = (id: string): Provider | undefined => byId.get(id) ?? unlisted.get(id)
+
 /** The full set of provider ids, stored form. */
 export const providerIds: readonly string[] = providers.map(({ id }) => id)
 

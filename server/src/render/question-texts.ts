@@ -14,6 +14,12 @@ interface QuestionWords {
   needsText: string
   /** The answer on top of a closed page. */
   decided: string
+  /** The answer is none of those that are offered. */
+  unknownAnswer: string
+  /** Somebody else was asked. */
+  notAsked: string
+  /** For anything else. */
+  failed: string
 }
 
 export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
@@ -24,6 +30,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'This question is over.',
     needsText: 'Please write something beside your answer.',
     decided: 'This question has been answered.',
+    unknownAnswer: 'Please choose one of these answers.',
+    notAsked: 'This question was not put to you.',
+    failed: 'This did not work. Please try again in a moment.',
   },
   de: {
     answer: 'Antworten',
@@ -32,6 +41,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Diese Frage ist nicht mehr offen.',
     needsText: 'Bitte schreiben Sie etwas zu Ihrer Antwort.',
     decided: 'Diese Frage ist beantwortet.',
+    unknownAnswer: 'Bitte wählen Sie eine dieser Antworten.',
+    notAsked: 'Diese Frage wurde Ihnen nicht gestellt.',
+    failed: 'Das hat nicht geklappt. Bitte versuchen Sie es gleich noch einmal.',
   },
   fr: {
     answer: 'Répondre',
@@ -40,6 +52,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Cette question n’est plus ouverte.',
     needsText: 'Veuillez écrire quelque chose avec votre réponse.',
     decided: 'Cette question a reçu une réponse.',
+    unknownAnswer: 'Veuillez choisir une de ces réponses.',
+    notAsked: 'Cette question ne vous a pas été posée.',
+    failed: 'Cela n’a pas fonctionné. Veuillez réessayer dans un instant.',
   },
   es: {
     answer: 'Responder',
@@ -48,6 +63,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Esta pregunta ya no está abierta.',
     needsText: 'Escriba algo junto a su respuesta.',
     decided: 'Esta pregunta ya tiene respuesta.',
+    unknownAnswer: 'Elija una de estas respuestas.',
+    notAsked: 'Esta pregunta no se le ha hecho a usted.',
+    failed: 'No ha funcionado. Inténtelo de nuevo en un momento.',
   },
   it: {
     answer: 'Rispondi',
@@ -56,6 +74,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Questa domanda non è più aperta.',
     needsText: 'Scriva qualcosa insieme alla risposta.',
     decided: 'Questa domanda ha già una risposta.',
+    unknownAnswer: 'Scelga una di queste risposte.',
+    notAsked: 'Questa domanda non è stata rivolta a lei.',
+    failed: 'Non ha funzionato. Riprovi tra un momento.',
   },
   pt: {
     answer: 'Responder',
@@ -64,6 +85,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Esta pergunta já não está aberta.',
     needsText: 'Escreva algo junto com a sua resposta.',
     decided: 'Esta pergunta já foi respondida.',
+    unknownAnswer: 'Escolha uma destas respostas.',
+    notAsked: 'Esta pergunta não lhe foi feita.',
+    failed: 'Não funcionou. Tente de novo daqui a pouco.',
   },
   nl: {
     answer: 'Antwoorden',
@@ -72,6 +96,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'Deze vraag is niet meer open.',
     needsText: 'Schrijf iets bij uw antwoord.',
     decided: 'Deze vraag is beantwoord.',
+    unknownAnswer: 'Kies een van deze antwoorden.',
+    notAsked: 'Deze vraag is niet aan u gesteld.',
+    failed: 'Dat is niet gelukt. Probeer het zo nog eens.',
   },
   ja: {
     answer: '回答する',
@@ -80,6 +107,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'この質問は終了しました。',
     needsText: '回答に加えてコメントを入力してください。',
     decided: 'この質問は回答済みです。',
+    unknownAnswer: 'この中から回答を選んでください。',
+    notAsked: 'この質問はあなた宛てではありません。',
+    failed: 'うまくいきませんでした。しばらくしてからもう一度お試しください。',
   },
   zh: {
     answer: '回答',
@@ -88,6 +118,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: '此问题已结束。',
     needsText: '请在回答的同时写一些文字。',
     decided: '此问题已有回答。',
+    unknownAnswer: '请选择其中一个回答。',
+    notAsked: '此问题不是向您提出的。',
+    failed: '未能成功，请稍后再试。',
   },
   ar: {
     answer: 'أجب',
@@ -96,6 +129,9 @@ export const questionWords: Readonly<Record<ConsentLanguage, QuestionWords>> = {
     over: 'انتهى هذا السؤال.',
     needsText: 'يرجى كتابة نص مع إجابتك.',
     decided: 'تمت الإجابة على هذا السؤال.',
+    unknownAnswer: 'يرجى اختيار إحدى هذه الإجابات.',
+    notAsked: 'هذا السؤال لم يُطرح عليك.',
+    failed: 'لم ينجح ذلك. يرجى المحاولة بعد قليل.',
   },
 }
 

@@ -8,6 +8,7 @@ const sentences: Record<string, string> = {
   'api-key.revoked': 'Revoked an API key',
   'api-key.rotated': 'Rotated the compatible API key',
   'bridge.synced': 'Synced code-first workflows',
+  'data.imported': 'Imported data from another service',
   'definitions.pushed': 'Pushed definitions from files',
   'definitions.released': 'Gave up definitions that files owned',
   'definitions.settings-changed': 'Changed who may edit what files own',

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChevronRight, History, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { useCanEditContent } from '../../api/auth.ts'
+import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type Subject, type Version, versions } from '../../api/versions.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -14,9 +14,10 @@ import { Time } from '../../ui/base/time.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
+import { text, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
+import { Messages } from './messages.tsx'
 
-const schema = { version: wholeNumber(0), from: wholeNumber(0) }
+const schema = { version: wholeNumber(0), from: wholeNumber(0), subscriber: text() }
 
 export function Page() {
   const { workflowId, layoutId } = useParams({ strict: false })
@@ -63,12 +64,12 @@ function Entries({ subject, entries }: { subject: Subject; entries: Version[] })
   if (!selected) return null
   if (entries.length === 1 && selected.message === null)
     return (
-      <EmptyState isPage icon={<History />} title="One version so far">
+      <EmptyState isPage icon={<History />} title="One version so far.">
         Every change will be listed here.
       </EmptyState>
     )
   return (
-    <div className="grid h-full min-h-0 grid-rows-[minmax(0,2fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
+    <div className="grid h-full min-h-0 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
       <ol aria-label="Versions" className="min-h-0 overflow-y-auto border-b lg:border-r lg:border-b-0">
         {entries.map((entry) => (
           <li key={entry.version}>
@@ -104,7 +105,8 @@ function Entries({ subject, entries }: { subject: Subject; entries: Version[] })
         entry={selected}
         entries={entries}
         from={chosen.from}
-        onFrom={(from) => choose({ from })}
+        subscriberId={chosen.subscriber || undefined}
+        onChoose={choose}
       />
     </div>
   )
@@ -117,7 +119,6 @@ const words: Record<string, string> = {
   ...{
     dashboard: 'in the dashboard',
     api: 'over the API',
-    publish: 'published',
     sync: 'from code',
     import: 'imported',
   },
@@ -126,7 +127,12 @@ const words: Record<string, string> = {
 function sourceOf({ source }: Version): string {
   const kind = String(source?.kind ?? '')
   if (kind === 'files') return typeof source?.commit === 'string' ? `commit ${source.commit.slice(0, 7)}` : 'from files'
+  if (kind === 'import') return `imported from ${String(source?.from)}`
   if (kind === 'restore') return `restored from version ${String(source?.version)}`
+  if (kind === 'publish') {
+    const version = typeof source?.version === 'number' ? ` version ${source.version}` : ''
+    return typeof source?.environment === 'string' ? `published from ${source.environment}${version}` : 'published'
+  }
   return words[kind] ?? 'by an earlier release'
 }
 
@@ -135,11 +141,13 @@ interface DetailsProps {
   entry: Version
   entries: Version[]
   from: number
-  onFrom: (from: number) => void
+  subscriberId: string | undefined
+  onChoose: (chosen: { from?: number; subscriber?: string }) => void
 }
 
-function Details({ subject, entry, entries, from, onFrom }: DetailsProps) {
+function Details({ subject, entry, entries, from, subscriberId, onChoose }: DetailsProps) {
   const mayEdit = useCanEditContent()
+  const mayRender = useCan('editor')
   const others = entries.filter(({ version }) => version !== entry.version)
   const before = entries[entries.indexOf(entry) + 1] ?? others[0] ?? entry
   const base = others.find(({ version }) => version === from) ?? before
@@ -165,8 +173,9 @@ function Details({ subject, entry, entries, from, onFrom }: DetailsProps) {
         <span className="flex-1" />
         <Select
           aria-label="Compared with"
+          className="w-64"
           value={String(base.version)}
-          onValue={(version) => onFrom(Number(version))}
+          onValue={(version) => onChoose({ from: Number(version) })}
           options={others.map(({ version, message }) => ({
             value: String(version),
             label: `Compared with ${message ?? `version ${version}`}`,
@@ -179,9 +188,31 @@ function Details({ subject, entry, entries, from, onFrom }: DetailsProps) {
         )}
       </header>
       {mayEdit && <Name subject={subject} entry={entry} />}
-      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+      <div className="min-h-0 flex-1 space-y-8 overflow-y-auto p-4">
         <Loaded query={compared}>
-          {({ text }) => (text === '' ? <p className="text-muted">Both are the same.</p> : <Difference text={text} />)}
+          {({ text: difference }) =>
+            difference === '' ? (
+              <p className="text-muted">Both are the same.</p>
+            ) : (
+              <>
+                {mayRender && base !== entry && (
+                  <Messages
+                    subject={subject}
+                    from={base.version}
+                    to={entry.version}
+                    subscriberId={subscriberId}
+                    onSubscriber={(subscriber) => onChoose({ subscriber })}
+                  />
+                )}
+                <section aria-labelledby="definition" className="space-y-2">
+                  <h3 id="definition" className="font-semibold">
+                    Definition
+                  </h3>
+                  <Difference text={difference} />
+                </section>
+              </>
+            )
+          }
         </Loaded>
       </div>
     </section>
@@ -219,8 +250,8 @@ function Name({ subject, entry }: { subject: Subject; entry: Version }) {
 }
 
 /** Lines that are new, gone or there for context; the signs say so too, not only the colors. */
-function Difference({ text }: { text: string }) {
-  const lines = text.split('\n').slice(2)
+function Difference({ text: difference }: { text: string }) {
+  const lines = difference.split('\n').slice(2)
   return (
     <section aria-label="Difference">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}

@@ -13,7 +13,7 @@ export function useDeleteLayout({ layoutId, name }: Pick<LayoutSummary, 'layoutI
       if (workflows.length > names.length) names.push(`${workflows.length - names.length} more`)
       const yes = await ask({
         title: `Delete ${name}?`,
-        body: `${names.length === 0 ? 'No email uses it.' : `Emails of ${new Intl.ListFormat('en').format(names)} use the default layout instead.`} Its translations are deleted with it. This cannot be undone.`,
+        body: `${names.length === 0 ? 'No email uses it.' : `Emails of ${new Intl.ListFormat('en').format(names)} use the default layout instead.`} Its history is kept for 30 days.`,
         confirm: 'Delete layout',
       })
       if (yes) await layouts.remove(layoutId)

@@ -2,11 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronLeft, Star, Trash2 } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { type Layout, layouts } from '../../api/layouts.ts'
+import { useEnvironment } from '../../shell/environment.ts'
 import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Id } from '../../ui/base/copy.tsx'
@@ -15,6 +16,7 @@ import { ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { JsonEditor, jsonText, readJsonObject } from '../../ui/code/json-editor.tsx'
 import { variablesIn } from '../../ui/code/liquid.ts'
+import { FilesBadge, FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { EmailBody } from '../../ui/domain/message-frames.tsx'
 import { EmailEditor, type EmailEditorType } from '../../ui/email/email-editor.tsx'
 import { type EmailWidth, WidthSwitch } from '../../ui/email/width-switch.tsx'
@@ -26,6 +28,7 @@ import { Menu, MenuItem } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { useDeleteLayout } from './delete-layout.ts'
 import { useMakeDefault } from './make-default.ts'
+import { SaveLayout, StaleLayout } from './save-layout.tsx'
 import { starterOf } from './starters.ts'
 
 export function Page() {
@@ -92,28 +95,62 @@ function issuesIn(error: Error | null): Issue[] {
 
 function Editor({ layout }: { layout: Layout }) {
   const { layoutId } = layout
-  const canEdit = useCanEditContent()
+  const environment = useEnvironment()
+  const { isReadOnly } = useFilesRule(layout.files)
+  const canEdit = useCanEditContent() && !isReadOnly
   const navigate = useNavigate()
   const ask = useConfirm()
   const [saved, setSaved] = useState(() => draftOf(layout))
   const [draft, setDraft] = useState(saved)
   const set = (patch: Partial<Draft>) => setDraft((before) => ({ ...before, ...patch }))
   const isDirty = JSON.stringify(draft) !== JSON.stringify(saved)
+  const [revision, setRevision] = useState(layout.revision)
+  const [isAsking, setAsking] = useState(false)
+  const [newer, setNewer] = useState<Layout>()
   const save = useAction({
-    do: ({ name, body, editorType, isTranslationEnabled }: Draft) =>
-      layouts.change(layoutId, { name, isTranslationEnabled, controlValues: { email: { body, editorType } } }),
-    refresh: ['layouts', 'translations'],
+    do: ({ message = '', onto = revision, ...sent }: Draft & { message?: string; onto?: string }) => {
+      const { name, body, editorType, isTranslationEnabled } = sent
+      const email = { body, editorType }
+      return layouts
+        .change(layoutId, { name, isTranslationEnabled, controlValues: { email } }, { revision: onto, message })
+        .catch(async (error: unknown) => {
+          // Somebody else saved it: both sides are shown, and nothing is lost.
+          if (error instanceof ApiError && error.status === 412) setNewer(await layouts.read(layoutId))
+          throw error
+        })
+    },
+    refresh: ['layouts', 'translations', 'versions'],
     quiet: true,
     done: 'Layout saved',
-    onDone: (_, sent) => setSaved(sent),
+    onDone: (after, { message: _, onto: __, ...sent }) => {
+      setSaved(sent)
+      setRevision(after.revision)
+      setAsking(false)
+      setNewer(undefined)
+    },
   })
+  const takeTheirs = (theirs: Layout) => {
+    setSaved(draftOf(theirs))
+    setDraft(draftOf(theirs))
+    setRevision(theirs.revision)
+    setNewer(undefined)
+    save.reset()
+  }
+  const adopt = useRef(takeTheirs)
+  adopt.current = takeTheirs
+  // What others saved is shown at once, unless there is something here to lose.
+  useEffect(() => {
+    if (!isDirty && !save.isPending && layout.revision !== revision) adopt.current(layout)
+  }, [layout, revision, isDirty, save.isPending])
+  // In Production a change says what it is for.
+  const askAndSave = () => (environment.type === 'prod' ? setAsking(true) : save.mutate(draft))
   const makeDefault = useMakeDefault(layout)
   const remove = useDeleteLayout(layout, () => {
     setSaved(draft)
     void navigate({ to: '/layouts', search: {} })
   })
   useUnsavedGuard(isDirty && canEdit)
-  useShortcut('mod+s', () => isDirty && save.mutate(draft), canEdit)
+  useShortcut('mod+s', () => isDirty && askAndSave(), canEdit)
 
   // Issues of an earlier text do not apply to this one.
   const isAboutThis = save.variables?.body === draft.body
@@ -132,7 +169,12 @@ function Editor({ layout }: { layout: Layout }) {
   return (
     <Frame
       title={saved.name}
-      heading={<BackTo title={saved.name} isDefault={layout.isDefault} />}
+      heading={
+        <span className="flex min-w-0 items-center gap-2">
+          <BackTo title={saved.name} isDefault={layout.isDefault} />
+          <FilesBadge files={layout.files} />
+        </span>
+      }
       fills
       actions={
         <>
@@ -143,7 +185,7 @@ function Editor({ layout }: { layout: Layout }) {
               hint="Save the layout"
               disabled={!isDirty || draft.name.trim() === ''}
               pending={save.isPending}
-              onClick={() => save.mutate(draft)}
+              onClick={askAndSave}
             >
               {isDirty ? 'Save' : 'Saved'}
             </Button>
@@ -166,78 +208,96 @@ function Editor({ layout }: { layout: Layout }) {
         </>
       }
     >
-      <div className="grid h-full min-h-0 max-lg:overflow-y-auto lg:grid-cols-2">
-        <div className="space-y-4 px-4 py-4 sm:px-6 lg:overflow-y-auto lg:border-r">
-          <div className="grid gap-4 sm:grid-cols-2">
-            <FieldFrame label="Name">
+      <div className="flex h-full min-h-0 flex-col">
+        <FilesNote subject={{ kind: 'layout', id: layoutId }} version={layout.version} files={layout.files} />
+        <SaveLayout
+          open={isAsking}
+          onClose={() => setAsking(false)}
+          isPending={save.isPending}
+          onSave={(message) => save.mutate({ ...draft, message })}
+        />
+        <StaleLayout
+          mine={draft}
+          theirs={newer && draftOf(newer)}
+          savedAt={newer?.updatedAt}
+          isPending={save.isPending}
+          onClose={() => setNewer(undefined)}
+          onMine={() => newer && save.mutate({ ...draft, onto: newer.revision })}
+          onTheirs={() => newer && takeTheirs(newer)}
+        />
+        <div className="grid min-h-0 flex-1 max-lg:overflow-y-auto lg:grid-cols-2">
+          <div className="space-y-4 px-4 py-4 sm:px-6 lg:overflow-y-auto lg:border-r">
+            <div className="grid gap-4 sm:grid-cols-2">
+              <FieldFrame label="Name">
+                {(control) => (
+                  <Input
+                    {...control}
+                    dir="auto"
+                    disabled={!canEdit}
+                    value={draft.name}
+                    onValue={(name) => set({ name })}
+                  />
+                )}
+              </FieldFrame>
+              <div>
+                <div className="mb-1.5 text-sm font-medium">Identifier</div>
+                <div className="flex h-8 items-center">
+                  <Id value={layoutId} />
+                </div>
+              </div>
+            </div>
+            <EmailEditor
+              label="Body"
+              type={draft.editorType}
+              onType={(type) => void changeType(type)}
+              value={draft.body}
+              onValue={(body) => set({ body })}
+              variables={variables}
+              variablesInLists={inLists}
+              issues={issues}
+              readOnly={!canEdit}
+            />
+            {save.error && isAboutThis && issues.length === 0 && (
+              <p role="alert" className="rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
+                {save.error.message}
+              </p>
+            )}
+            <p className="text-xs text-muted">
+              The content of the email goes where <code>{'{{content}}'}</code> is. You can also use subscriber, context
+              and environment variables, but no payload: a layout serves many workflows.
+            </p>
+            <FieldFrame
+              label="Translated"
+              inline
+              hint={
+                <>
+                  Use texts by key, <code>{'{{t.footer}}'}</code>, in each subscriber’s language.{' '}
+                  {saved.isTranslationEnabled && (
+                    <Link
+                      to="/translations/{-$resource}"
+                      params={{ resource: `layout:${layoutId}` }}
+                      search={{}}
+                      className="font-medium text-ink underline underline-offset-2"
+                    >
+                      Edit the texts
+                    </Link>
+                  )}
+                </>
+              }
+            >
               {(control) => (
-                <Input
+                <Switch
                   {...control}
-                  dir="auto"
+                  value={draft.isTranslationEnabled}
                   disabled={!canEdit}
-                  value={draft.name}
-                  onValue={(name) => set({ name })}
+                  onValue={(isTranslationEnabled) => set({ isTranslationEnabled })}
                 />
               )}
             </FieldFrame>
-            <div>
-              <div className="mb-1.5 text-sm font-medium">Identifier</div>
-              <div className="flex h-8 items-center">
-                <Id value={layoutId} />
-              </div>
-            </div>
+            <Usage layoutId={layoutId} isDefault={layout.isDefault} />
           </div>
-          <EmailEditor
-            label="Body"
-            type={draft.editorType}
-            onType={(type) => void changeType(type)}
-            value={draft.body}
-            onValue={(body) => set({ body })}
-            variables={variables}
-            variablesInLists={inLists}
-            issues={issues}
-            readOnly={!canEdit}
-          />
-          {save.error && isAboutThis && issues.length === 0 && (
-            <p role="alert" className="rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
-              {save.error.message}
-            </p>
-          )}
-          <p className="text-xs text-muted">
-            The content of the email goes where <code>{'{{content}}'}</code> is. You can also use subscriber, context
-            and environment variables, but no payload: a layout serves many workflows.
-          </p>
-          <FieldFrame
-            label="Translated"
-            inline
-            hint={
-              <>
-                Use texts by key, <code>{'{{t.footer}}'}</code>, in each subscriber’s language.{' '}
-                {saved.isTranslationEnabled && (
-                  <Link
-                    to="/translations/{-$resource}"
-                    params={{ resource: `layout:${layoutId}` }}
-                    search={{}}
-                    className="font-medium text-ink underline underline-offset-2"
-                  >
-                    Edit the texts
-                  </Link>
-                )}
-              </>
-            }
-          >
-            {(control) => (
-              <Switch
-                {...control}
-                value={draft.isTranslationEnabled}
-                disabled={!canEdit}
-                onValue={(isTranslationEnabled) => set({ isTranslationEnabled })}
-              />
-            )}
-          </FieldFrame>
-          <Usage layoutId={layoutId} isDefault={layout.isDefault} />
+          <Preview layoutId={layoutId} draft={draft} />
         </div>
-        <Preview layoutId={layoutId} draft={draft} />
       </div>
     </Frame>
   )

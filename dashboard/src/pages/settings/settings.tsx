@@ -17,6 +17,7 @@ import { Input } from '../../ui/form/input.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Facts, Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { ConsentSettings } from './consent.tsx'
+import { FilesSettings } from './files.tsx'
 import { GuardSettings } from './guards.tsx'
 import { InboxSettings } from './inbox.tsx'
 
@@ -55,6 +56,9 @@ export function Page() {
         description={`How people in ${environment.name} refuse messages, and when sending stops by itself.`}
       >
         <ConsentSettings key={environment._id} canChange={canChange} />
+      </Section>
+      <Section title="Files" description={`Workflows of ${environment.name} that are kept in a repository.`}>
+        <FilesSettings key={environment._id} canChange={canChange} />
       </Section>
       <Section title="Retention" description={`How long ${environment.name} keeps activity and messages.`}>
         <Loaded query={retention}>

@@ -25,6 +25,7 @@ import { cn } from '../../ui/base/class-names.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
+import { FilesBadge, FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Menu, MenuItem, MenuLabel, MenuLink } from '../../ui/frame/menu.tsx'
@@ -94,12 +95,13 @@ const schema = { step: text(), wide: flag(), settings: flag(), run: flag(), simu
 
 function Editor({ workflow }: { workflow: Workflow }) {
   const environment = useEnvironment()
-  const mayEdit = useCanEditContent()
+  const { isReadOnly } = useFilesRule(workflow.files)
+  const mayEdit = useCanEditContent() && !isReadOnly
   const mayRun = useCan('editor')
   const canSync = useCan('editor')
   const isCode = workflow.origin === 'external'
-  // In Production, saving an active workflow changes what recipients get: it needs a click.
-  const [autosaves] = useState(environment.type === 'dev' || !workflow.active)
+  // In Production, saving changes what recipients get: it needs a click, and says what it is for.
+  const autosaves = environment.type === 'dev'
   const [open, setOpen] = useUrlState(schema)
   const state = useDraft(workflow, {
     canEdit: mayEdit,
@@ -189,6 +191,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
             {draft.name}
           </span>
           {isCode && <Badge>From code</Badge>}
+          <FilesBadge files={saved.files} />
           {!mayEdit && <Badge>Read only</Badge>}
         </span>
       }
@@ -255,6 +258,11 @@ function Editor({ workflow }: { workflow: Workflow }) {
     >
       <div className="flex h-full min-h-0 flex-col">
         {workflow.brake && <BrakeBanner workflowId={workflow.workflowId} brake={workflow.brake} />}
+        <FilesNote
+          subject={{ kind: 'workflow', id: workflow.workflowId }}
+          version={saved.version}
+          files={saved.files}
+        />
         <Compare conflict={state.conflict} autosaves={autosaves} onResolve={state.resolve} />
         <div
           className={cn(
@@ -348,7 +356,11 @@ function Editor({ workflow }: { workflow: Workflow }) {
         data={data}
         isActive={draft.active}
         onActivate={() => set({ active: true })}
-        flush={flush}
+        flush={async () => {
+          if (autosaves || !state.isDirty) return flush()
+          setSaving(true)
+          return false
+        }}
       />
     </Frame>
   )

@@ -5,6 +5,7 @@ import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon
 import { useCan, useCanEditContent, useIsProtected } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments } from '../../api/environments.ts'
+import { versions } from '../../api/versions.ts'
 import { type WorkflowSummary, workflows } from '../../api/workflows.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -290,11 +291,17 @@ function WorkflowMenu({ workflow }: { workflow: WorkflowSummary }) {
     onDone: (copy) =>
       void navigate({ to: '/workflows/$workflowId', params: { workflowId: copy.workflowId }, search: {} }),
   })
-  const remove = useAction({ do: () => workflows.remove(workflowId), refresh: ['workflows'], done: 'Workflow deleted' })
+  const remove = useAction({
+    do: () => workflows.remove(workflowId),
+    refresh: ['workflows'],
+    done: 'Workflow deleted',
+    // With its steps and texts; preferences of subscribers are gone.
+    undo: () => versions.restoreLast({ kind: 'workflow', id: workflowId }),
+  })
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
+      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

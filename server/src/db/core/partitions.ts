@@ -115,6 +115,24 @@ async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Mont
   })
 }
 
+/** Creates what is missing for these times. If a table is too busy, they stay in the default partition until the daily chore. */
+export async function makePartitionsFor(pool: pg.Pool, table: PartitionedTable, times: Date[]): Promise<void> {
+  const months = new Map(times.map((time) => monthOf(time)).map((month) => [month.from, month]))
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relname = ANY ($1::text[]) AND relnamespace = current_schema()::regnamespace`,
+    [[...months.values()].map((month) => partitionName(table, month))],
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  for (const month of months.values()) {
+    if (known.has(partitionName(table, month))) continue
+    await makePartition(pool, table, month, false).catch((error: { code?: string }) => {
+      if (error.code !== lockNotAvailable) throw error
+    })
+  }
+}
+
+const lockNotAvailable = '55P03'
+
 /** Recreates the partitions of another database: by table, its calendar months (`2026-11`). */
 export async function makePartitions(pool: pg.Pool, months: Record<string, string[]>): Promise<void> {
   for (const table of partitionedTables)

@@ -239,6 +239,10 @@ export interface WorkflowVersionTable {
   published_at: Optional<Date>
   /** As it was written: the definition has lost the order of its members. */
   payload_schema: NullableJson<Record<string, unknown>>
+  /** The texts by locale; null in versions of earlier releases. */
+  translations: NullableJson<Record<string, unknown>>
+  /** How many saves it stands for. */
+  saves: Defaulted<number>
 }
 
 export interface NotificationGroupTable extends Row {
@@ -264,6 +268,35 @@ export interface LayoutVersionTable {
   author: NullableJson<Record<string, unknown>>
   source: NullableJson<Record<string, unknown>>
   message: Optional<string>
+  translations: NullableJson<Record<string, unknown>>
+  saves: Defaulted<number>
+}
+
+/** What was deleted, and whose history is still kept. */
+export interface DeletedDefinitionTable {
+  environment_id: string
+  kind: 'workflow' | 'layout'
+  identifier: string
+  /** The internal id it had. */
+  id: string
+  /** Its last. */
+  version: number
+  deleted_at: Date
+}
+
+/** A push of files, or one that was refused. */
+export interface DefinitionPushTable {
+  environment_id: string
+  id: string
+  pushed_at: Date
+  author: Json<Record<string, unknown>>
+  repository: string | null
+  commit: string | null
+  url: string | null
+  message: string | null
+  summary: Json<Record<string, number>>
+  /** Empty if it was carried out. */
+  conflicts: Json<Array<{ kind: string; id: string; why: string }>>
 }
 
 export const definitionEdits = ['allow', 'warn', 'refuse'] as const
@@ -281,6 +314,21 @@ export interface DefinitionFileTable {
   commit: string | null
   url: string | null
   pushed_at: Date
+}
+
+/** What an importer asked for, by kind. */
+export interface ImportTable {
+  environment_id: string
+  id: string
+  kind: string
+  source: string
+  found: Generated<string>
+  done: Generated<string>
+  imported: Generated<string>
+  unchanged: Generated<string>
+  failed: Generated<string>
+  started_at: Date
+  updated_at: Date
 }
 
 export interface TranslationTable {
@@ -674,6 +722,8 @@ export interface JobTable extends Row {
   due_at: Date | null
   /** Of a copy of a question. */
   asked: Generated<CopyOf | null>
+  /** When it was first held until the subscriber's schedule opens. */
+  held_at: Generated<Date | null>
 }
 
 /** Which question a copy is of (the position of its step), and whom it asks. */
@@ -1248,7 +1298,10 @@ export interface Tables {
   workflows: WorkflowTable
   workflow_versions: WorkflowVersionTable
   layout_versions: LayoutVersionTable
+  deleted_definitions: DeletedDefinitionTable
   definition_files: DefinitionFileTable
+  imports: ImportTable
+  definition_pushes: DefinitionPushTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable
   translations: TranslationTable

@@ -33,24 +33,32 @@ interface Whose {
   environmentId: string
   /** Internal ids; undefined means all. */
   workflowIds: string[] | undefined
+  /** Its clock is held: ids have the real time, rows their own. */
+  isHeld?: boolean
 }
 
 const secondsOf = (time: RawBuilder<unknown>) => sql`extract(epoch FROM ${time})`
 const startOf = (seconds: RawBuilder<unknown>, interval: number) =>
   sql`(floor(${seconds} / ${sql.lit(interval)}) * ${sql.lit(interval)})::bigint`
-const secondsInId = (id: RawBuilder<unknown>) => sql`('x' || left(${id}, 8))::bit(32)::bigint`
+/** When a run started, in seconds: it is in its id, which partitions and indexes go by. */
+const startedAt = (isHeld: boolean) =>
+  isHeld ? secondsOf(sql`n.created_at`) : sql`('x' || left(n.id, 8))::bit(32)::bigint`
+const startedWithin = ({ from, to }: Span, isHeld: boolean) =>
+  isHeld
+    ? sql`n.created_at >= ${from} AND n.created_at < ${to}`
+    : sql`n.id >= ${firstIdAt(from)} AND n.id < ${firstIdAt(to)}`
 
 /**
  * Rows `(environment_id, workflow_id, at, measure, bin)`, one for each run, message and latency. Intended waits are not
  * latency: runs with a delay or digest have none. A message that returns from a snooze is not new.
  */
 function facts({ from, to }: Span, interval: number, whose?: Whose): RawBuilder<unknown> {
-  const { environmentId, workflowIds } = whose ?? {}
+  const { environmentId, workflowIds, isHeld = false } = whose ?? {}
   const of = (alias: string) => [
     ...(environmentId === undefined ? [] : [sql`${sql.ref(`${alias}.environment_id`)} = ${environmentId}`]),
     ...(workflowIds === undefined ? [] : [sql`${sql.ref(`${alias}.workflow_id`)} = ANY(${workflowIds}::text[])`]),
   ]
-  const runs = [...of('n'), sql`n.id >= ${firstIdAt(from)} AND n.id < ${firstIdAt(to)}`]
+  const runs = [...of('n'), startedWithin({ from, to }, isHeld)]
   const messages = [
     ...of('m'),
     sql`m.created_at >= ${from} AND m.created_at < ${to}`,
@@ -67,7 +75,7 @@ function facts({ from, to }: Span, interval: number, whose?: Whose): RawBuilder<
       LEFT JOIN notifications n ON n.environment_id = m.environment_id AND n.id = m.notification_id
       WHERE ${allOf(messages)}
     )
-    SELECT n.environment_id, n.workflow_id, ${startOf(secondsInId(sql`n.id`), interval)} AS at, 'runs' AS measure,
+    SELECT n.environment_id, n.workflow_id, ${startOf(startedAt(isHeld), interval)} AS at, 'runs' AS measure,
            0::smallint AS bin
     FROM notifications n WHERE ${allOf(runs)}
     UNION ALL SELECT environment_id, workflow_id, at, channel, 0 FROM made
@@ -113,15 +121,15 @@ export async function freshCounts(db: Db, whose: Whose, span: Span, interval: nu
 /** Failed runs by start time. There are few and they have an index, so they are counted on demand. */
 export async function failedRuns(
   db: Db,
-  { environmentId, workflowIds }: Whose,
-  { from, to }: Span,
+  { environmentId, workflowIds, isHeld = false }: Whose,
+  span: Span,
   interval: number,
 ): Promise<Array<Pick<Count, 'at' | 'count'>>> {
   const ofWorkflows = workflowIds ? sql`AND n.workflow_id = ANY(${workflowIds}::text[])` : sql``
   const { rows } = await sql<Pick<Count, 'at' | 'count'>>`
-    SELECT ${startOf(secondsInId(sql`n.id`), interval)}::float8 AS at, count(*)::float8 AS count FROM notifications n
+    SELECT ${startOf(startedAt(isHeld), interval)}::float8 AS at, count(*)::float8 AS count FROM notifications n
     WHERE n.environment_id = ${environmentId} AND n.status = 'error'
-      AND n.id >= ${firstIdAt(from)} AND n.id < ${firstIdAt(to)} ${ofWorkflows}
+      AND ${startedWithin(span, isHeld)} ${ofWorkflows}
     GROUP BY 1`.execute(db)
   return rows
 }

@@ -1,6 +1,6 @@
 // Which subscribers are connected to which process. A row is written when an inbox's first socket connects to a process and
 // removed when its last one disconnects; the other processes remove those of a dead process. Liveness uses the database's
-// clock, the only one that processes share; times shown to subscribers use the caller's.
+// clock, the only one that processes share; times shown to subscribers use the caller's, or the environment's where it is held.
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { InboxKey } from './inbox-changes.ts'
@@ -52,7 +52,8 @@ async function lockSubscribers(tx: Tx, keys: InboxKey[]): Promise<void> {
 
 async function endOnline(tx: Tx, keys: InboxKey[], now: Date): Promise<void> {
   await sql`
-    UPDATE subscribers s SET is_online = false, last_online_at = ${now} FROM (
+    UPDATE subscribers s SET is_online = false, last_online_at = coalesce(
+      (SELECT e.clock_now FROM environments e WHERE e.id = s.environment_id), ${now}::timestamptz) FROM (
       SELECT DISTINCT environment_id, subscriber_row_id FROM ${columns(keys)}) g
     WHERE s.environment_id = g.environment_id AND s.id = g.subscriber_row_id AND s.is_online AND NOT EXISTS (
       SELECT FROM inbox_presence p

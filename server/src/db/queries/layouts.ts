@@ -6,7 +6,10 @@ import { newId } from '../core/ids.ts'
 import type { LayoutTable } from '../core/tables.ts'
 import { isChanged } from '../core/upsert.ts'
 import { refuseOwned } from './definition-files.ts'
-import { type Authorship, authorshipColumns } from './versions.ts'
+import { continueHistory, noteDeleted } from './deleted-definitions.ts'
+import { deleteTranslations } from './translations.ts'
+import { keepTexts } from './version-texts.ts'
+import { type Authorship, authorshipColumns, type VersionSource } from './versions.ts'
 
 export type LayoutRow = Selectable<LayoutTable>
 export type LayoutContent = NonNullable<LayoutRow['content']>
@@ -114,9 +117,11 @@ interface Writing {
 export async function saveLayouts(
   tx: Tx,
   { environmentId, userId, now, isPublished = false, isPushed = false, by }: Writing,
-  layouts: Array<{ id: string; fields: LayoutFields }>,
+  layouts: Array<{ id: string; fields: LayoutFields; source?: VersionSource }>,
 ): Promise<LayoutRow[]> {
   if (layouts.length === 0) return []
+  const made = layouts.map(({ id, fields: { identifier } }) => ({ id, identifier }))
+  const earlier = await continueHistory(tx, environmentId, 'layout', made, now)
   // At no moment may two be the default.
   const ordered = [...layouts].sort((a, b) => Number(a.fields.is_default) - Number(b.fields.is_default))
   const rows = await tx
@@ -127,6 +132,7 @@ export async function saveLayouts(
         content: fields.content === null ? null : JSON.stringify(fields.content),
         environment_id: environmentId,
         id,
+        version: (earlier.get(fields.identifier) ?? 0) + 1,
         updated_by: userId,
         created_at: now,
         updated_at: now,
@@ -154,6 +160,8 @@ export async function saveLayouts(
       rows.map(({ identifier }) => identifier),
     )
   if (rows.length > 0) {
+    const sources = new Map(layouts.map(({ id, source }) => [id, source]))
+    const signed = (source: VersionSource | undefined) => (by && source ? { ...by, source } : by)
     await tx
       .insertInto('layout_versions')
       .values(
@@ -163,10 +171,11 @@ export async function saveLayouts(
           version: row.version,
           definition: JSON.stringify({ ...layoutFieldsOf(row), id: row.id, version: row.version }),
           created_at: now,
-          ...authorshipColumns(by),
+          ...authorshipColumns(signed(sources.get(row.id))),
         })),
       )
       .execute()
+    await keepTexts(tx, environmentId, 'layout', [...written.keys()], { now })
     await announce(tx, 'layouts', environmentId)
   }
   const unchanged = await layoutRows(
@@ -224,4 +233,19 @@ export async function insertLayout(tx: Tx, layout: NewLayout, now: Date): Promis
     { environmentId, userId, now, by, id: newId(now) },
     { identifier, name, is_default: !standard, is_translation_enabled: isTranslationEnabled, content },
   )
+}
+
+/** Deletes layouts with their texts; their history is kept for a while. The caller has made sure that no step uses them. */
+export async function deleteLayouts(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<void> {
+  if (ids.length === 0) return
+  const deleted = await tx
+    .deleteFrom('layouts')
+    .where('environment_id', '=', environmentId)
+    .where('id', 'in', ids)
+    .returning(['id', 'identifier', 'version'])
+    .execute()
+  await noteDeleted(tx, environmentId, 'layout', deleted, now)
+  const gone = deleted.map(({ id }) => ({ resourceType: 'layout' as const, resourceRowId: id }))
+  await deleteTranslations(tx, environmentId, gone)
+  await announce(tx, 'layouts', environmentId)
 }

@@ -82,7 +82,7 @@ export function defaultIdentifier(topicKey: string, subscriberId: string, contex
 }
 
 /** Subscriptions of one subscriber to one topic. */
-const mostPerTopic = 10
+export const mostPerTopic = 10
 
 export interface SubscriptionEntry {
   subscriberId: string
@@ -198,7 +198,7 @@ const identifierTaken = (subscriberId: string, identifier: string): Subscription
   message: `Another subscription has the identifier '${identifier}'; choose a different one.`,
 })
 
-const turnsPerTopic = 16
+export const turnsPerTopic = 16
 
 /**
  * Only one transaction at a time may count and add a subscriber's subscriptions to a topic, or the limit per topic would not

@@ -32,7 +32,7 @@ export interface TranslatableRow {
 
 /**
  * By identifier, else by internal id. With `lock` the resource can neither be deleted nor its translation turned off before the
- * transaction ends, so that no orphaned texts remain.
+ * transaction ends, so that no orphaned texts remain; and of two that write texts, one waits: each writes a version.
  */
 export async function findTranslatable(
   db: Db | Tx,
@@ -43,7 +43,7 @@ export async function findTranslatable(
   const { rows } = await sql<TranslatableRow>`
     SELECT id, identifier, name, is_translation_enabled FROM ${sql.table(tables[resourceType])}
     WHERE environment_id = ${environmentId} AND (identifier = ${identifier} OR id = ${id ?? null})
-    ORDER BY identifier = ${identifier} DESC LIMIT 1 ${lock ? sql`FOR SHARE` : sql``}`.execute(db)
+    ORDER BY identifier = ${identifier} DESC LIMIT 1 ${lock ? sql`FOR NO KEY UPDATE` : sql``}`.execute(db)
   return rows[0]
 }
 
@@ -56,7 +56,7 @@ export async function lockTranslatables(
   const { rows } = await sql<Pick<TranslatableRow, 'id' | 'identifier'>>`
     SELECT id, identifier FROM ${sql.table(tables[resourceType])}
     WHERE environment_id = ${environmentId} AND identifier = ANY (${identifiers}::text[]) AND is_translation_enabled
-    ORDER BY id FOR SHARE`.execute(tx)
+    ORDER BY id FOR NO KEY UPDATE`.execute(tx)
   return rows
 }
 

@@ -12,10 +12,11 @@ export interface VersionAuthor {
 }
 
 export type VersionSource =
-  | { kind: 'dashboard' | 'api' | 'sync' }
+  | { kind: 'dashboard' | 'api' | 'sync' | 'import' }
   | { kind: 'files'; repository: string | null; commit: string | null; url: string | null; dirty: boolean }
-  | { kind: 'publish'; environment: string }
+  | { kind: 'publish'; environment: string; version?: number }
   | { kind: 'restore'; version: number }
+  | { kind: 'import'; from: string }
 
 /** Who makes a version, where it comes from, and its name. */
 export interface Authorship {
@@ -39,11 +40,18 @@ export interface VersionRow {
   source: VersionSource | null
   message: string | null
   published_at: Date | null
+  /** How many saves it stands for. */
+  saves: number
 }
+
+/** By locale. */
+export type VersionTexts = Record<string, Record<string, unknown>>
 
 export interface VersionContent {
   version: number
   definition: Record<string, unknown>
+  /** Null in versions of earlier releases. */
+  translations: VersionTexts | null
   /** In the order in which it was written; the definition has lost it. */
   payload_schema: Record<string, unknown> | null
 }
@@ -69,7 +77,7 @@ const mostVersions = 10_000
 /** Newest first, without their content. */
 export async function listVersions(db: Db | Tx, of: Versioned): Promise<VersionRow[]> {
   const { rows } = await sql<VersionRow>`
-    SELECT version, created_at, author, source, message,
+    SELECT version, created_at, author, source, message, saves,
            ${of.kind === 'workflow' ? sql`published_at` : sql`NULL::timestamptz AS published_at`}
     FROM ${tables[of.kind].name} WHERE ${isOf(of)} ORDER BY version DESC LIMIT ${mostVersions}`.execute(db)
   return rows
@@ -81,7 +89,7 @@ export async function readVersions(
   versions: number[],
 ): Promise<Map<number, VersionContent>> {
   const { rows } = await sql<VersionContent>`
-    SELECT version, definition,
+    SELECT version, definition, translations,
            ${of.kind === 'workflow' ? sql`payload_schema` : sql`NULL::json AS payload_schema`}
     FROM ${tables[of.kind].name} WHERE ${isOf(of)} AND version = ANY (${versions}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.version, row]))

@@ -6,7 +6,9 @@ import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 import { isChanged } from '../core/upsert.ts'
 import { refuseOwned } from './definition-files.ts'
-import { type Authorship, authorshipColumns } from './versions.ts'
+import { continueHistory, noteDeleted } from './deleted-definitions.ts'
+import { keepTexts } from './version-texts.ts'
+import { type Authorship, authorshipColumns, type VersionSource } from './versions.ts'
 import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
 /** A stored step. `_id` and `stepId` never change; `controlSchema` is set if code declared it. */
@@ -160,12 +162,14 @@ export async function saveWorkflow(
 export async function saveWorkflows(
   tx: Tx,
   { environmentId, userId, now, isPublished = false, isPushed = false, by }: Writing,
-  workflows: Array<{ id: string; fields: WorkflowFields }>,
+  workflows: Array<{ id: string; fields: WorkflowFields; source?: VersionSource }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
   for (const { fields } of workflows)
     if (fields.critical && fields.message_class === 'commercial') throw fail('commercial_critical')
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
+  const made = workflows.map(({ id, fields: { identifier } }) => ({ id, identifier }))
+  const earlier = await continueHistory(tx, environmentId, 'workflow', made, now)
   const rows = (await tx
     .insertInto('workflows')
     .values(
@@ -179,7 +183,7 @@ export async function saveWorkflows(
         data: json(fields.data),
         environment_id: environmentId,
         id,
-        version: 1,
+        version: (earlier.get(fields.identifier) ?? 0) + 1,
         created_by: userId,
         updated_by: userId,
         created_at: now,
@@ -200,7 +204,12 @@ export async function saveWorkflows(
   const written = new Map(rows.map((row) => [row.id, row]))
   const saved = workflows.flatMap(({ id }) => written.get(id) ?? [])
   if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(saved))
-  if (saved.length > 0) await keepVersions(tx, { environmentId, isPublished, now, by }, saved)
+  if (saved.length > 0) {
+    const sources = new Map(workflows.map(({ id, source }) => [id, source]))
+    const isNew = ({ identifier, version }: WorkflowRow) => version === (earlier.get(identifier) ?? 0) + 1
+    const versions = saved.map((row) => ({ row, isNew: isNew(row), source: sources.get(row.id) }))
+    await keepVersions(tx, { environmentId, isPublished, now, by }, versions)
+  }
   const unchanged = await rowsOf(
     tx,
     environmentId,
@@ -223,24 +232,33 @@ async function rowsOf(tx: Tx, environmentId: string, ids: string[]): Promise<Map
 async function keepVersions(
   tx: Tx,
   { environmentId, isPublished, now, by }: Omit<Writing, 'userId'>,
-  saved: WorkflowRow[],
+  saved: SavedWorkflow[],
 ): Promise<void> {
   await tx
     .insertInto('workflow_versions')
     .values(
-      saved.map((row) => ({
+      saved.map(({ row, source }) => ({
         environment_id: environmentId,
         workflow_id: row.id,
         version: row.version,
         definition: JSON.stringify({ ...fieldsOf(row), id: row.id, version: row.version }),
         payload_schema: row.payload_schema === null ? null : JSON.stringify(row.payload_schema),
         created_at: now,
-        ...authorshipColumns(by),
+        ...authorshipColumns(by && source ? { ...by, source } : by),
       })),
     )
     .execute()
+  const ids = saved.map(({ row }) => row.id)
+  await keepTexts(tx, environmentId, 'workflow', ids, { now })
   await tellOfWorkflows(tx, environmentId, saved, isPublished ? ['saved', 'published'] : ['saved'], now)
   await announce(tx, 'workflows', environmentId)
+}
+
+interface SavedWorkflow {
+  row: WorkflowRow
+  isNew: boolean
+  /** If it comes from elsewhere than the others. */
+  source?: VersionSource | undefined
 }
 
 type Happening = 'saved' | 'published' | 'deleted'
@@ -249,16 +267,17 @@ type Happening = 'saved' | 'published' | 'deleted'
 async function tellOfWorkflows(
   tx: Tx,
   environmentId: string,
-  rows: WorkflowRow[],
+  of: Array<Pick<SavedWorkflow, 'row' | 'isNew'>>,
   happenings: Happening[],
   now: Date,
 ): Promise<void> {
   const wanted = await wantedTypes(tx, environmentId)
   if (wanted.size === 0) return
+  const rows = of.map(({ row }) => row)
   const before = wanted.has('workflow.updated') ? await versionsBefore(tx, environmentId, rows) : new Map()
-  const events = rows.flatMap((row) =>
+  const events = of.flatMap(({ row, isNew }) =>
     happenings.map((happening): NewEvent => {
-      const saved = row.version === 1 ? 'workflow.created' : 'workflow.updated'
+      const saved = isNew ? 'workflow.created' : 'workflow.updated'
       const type: EventType = happening === 'saved' ? saved : `workflow.${happening}`
       const previous = type === 'workflow.updated' ? before.get(row.id) : undefined
       return { type, object: row, ...(previous ? { previous } : {}) }
@@ -312,7 +331,7 @@ export async function deleteWorkflow(tx: Tx, environmentId: string, id: string, 
   return (await deleteWorkflows(tx, environmentId, [id], now)) > 0
 }
 
-/** Deletes workflows with their dependent rows. Versions stay, because running notifications need theirs. */
+/** Deletes workflows with their dependent rows. Versions stay: running notifications need theirs, and history is kept for a while. */
 export async function deleteWorkflows(
   tx: Tx,
   environmentId: string,
@@ -329,7 +348,11 @@ export async function deleteWorkflows(
     .execute()) as WorkflowRow[]
   if (deleted.length === 0) return 0
   if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(deleted))
-  await tellOfWorkflows(tx, environmentId, deleted, ['deleted'], now)
+  // Code declares others, and would have to declare them again.
+  const kept = deleted.filter(({ origin }) => origin !== 'external')
+  await noteDeleted(tx, environmentId, 'workflow', kept, now)
+  const gone = deleted.map((row) => ({ row, isNew: false }))
+  await tellOfWorkflows(tx, environmentId, gone, ['deleted'], now)
   await tx
     .deleteFrom('subscriber_preferences')
     .where('environment_id', '=', environmentId)

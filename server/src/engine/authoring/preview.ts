@@ -58,7 +58,9 @@ export async function previewStep(surroundings: Surroundings, previewed: Preview
   const data = dataFor(access, { workflow, step, values, given: previewPayload, now })
   const task = { workflow, step, values, data }
   const isCode = workflow.origin === 'external'
-  const rendered = isCode ? await previewByBridge(surroundings, task) : await previewHere(surroundings, task)
+  const rendered = isCode
+    ? await previewByBridge(surroundings, task)
+    : await previewHere(surroundings, task, new Texts(surroundings.db, access.id, workflow))
   return { type: step.type, ...rendered, data, schema: schemaFor(access, task) }
 }
 
@@ -113,10 +115,17 @@ export const situationFor = (
   return situation({ ...data, ...own, ...links, workflow: workflowVariables(workflow) }, now)
 }
 
+/** The translations and layouts that a message is rendered with. */
+export interface TextSource {
+  translator(locale: string | null): Promise<Translator>
+  /** Null for none. A missing one is a `RenderError`. */
+  layout(layoutId: unknown, locale: string | null): Promise<EmailLayout | null>
+}
+
 export async function previewHere(
-  { access, now, ...more }: Surroundings,
+  { access, now, ...more }: Pick<Surroundings, 'access' | 'now' | 'branding' | 'linkBase'>,
   task: Task,
-  texts: Texts = new Texts(more.db, access.id, task.workflow),
+  texts: TextSource,
 ): Promise<Rendered> {
   const { step, values, data } = task
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
@@ -156,7 +165,7 @@ function filledIn(kind: StepKind, values: ControlValues, of: Situation, translat
 }
 
 /** The translations of a workflow and the layouts of its steps, each read once. */
-export class Texts {
+export class Texts implements TextSource {
   readonly #known = new Map<string, Promise<unknown>>()
   readonly #db: Db
   readonly #environmentId: string
@@ -198,6 +207,9 @@ async function translatorOf(
   return translatorFor(await loadTranslations(db, { environmentId, resourceType, resourceRowId: id }, locale), locale)
 }
 
+export const missingLayout = (layoutId: unknown) =>
+  new RenderError('layout_missing', `There is no layout "${String(layoutId).slice(0, 100)}"`)
+
 async function layoutFor(
   db: Db,
   environmentId: string,
@@ -205,8 +217,7 @@ async function layoutFor(
   locale: string | null,
 ): Promise<EmailLayout | null> {
   const found = await layoutOfStep(db, environmentId, layoutId as string | null | undefined)
-  if (found === 'missing')
-    throw new RenderError('layout_missing', `There is no layout "${String(layoutId).slice(0, 100)}"`)
+  if (found === 'missing') throw missingLayout(layoutId)
   if (found === 'none' || !found.content?.email) return null
   const translator = await translatorOf(db, environmentId, 'layout', found as LayoutRow, locale)
   return { body: found.content.email.body, translator }

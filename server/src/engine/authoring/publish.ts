@@ -1,9 +1,9 @@
 // Publishing: copies workflows, layouts and their translations from one environment to another, all or nothing.
-import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
-import { type LayoutFields, layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
+import { deleteLayouts, type LayoutFields, layoutFieldsOf, saveLayouts } from '../../db/queries/layouts.ts'
 import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import { type Authorship, markVersionsPublished, type VersionAuthor } from '../../db/queries/versions.ts'
 import {
   deleteWorkflows,
@@ -80,9 +80,10 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   const writes = writesIn(outcomes, occasion.now)
   await writeLayouts(tx, route, contents, writes, { ...occasion, by })
   await writeWorkflows(tx, route, contents, writes, { ...occasion, by })
-  await writeTexts(tx, route, writes)
+  await writeTexts(tx, route, writes, { ...occasion, by })
   await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now, { isPublished: true })
-  await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'))
+  // No step of the target uses them: the plan keeps those in use.
+  await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'), occasion.now)
   const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
   await markPublished(tx, route.sourceId, published, occasion)
   return outcomes
@@ -193,8 +194,21 @@ const deletedIn = (outcomes: Outcome[], type: ResourceType): string[] =>
 const pairsIn = (outcomes: Outcome[], ...actions: Action[]): Pair[] =>
   outcomes.flatMap(({ verdict, pair }) => (pair && isDone(verdict, ...actions) ? [pair] : []))
 
+interface Published<Fields> {
+  id: string
+  /** That of the source. */
+  version: number
+  fields: Fields
+}
+
+const withSources = <Fields>(published: Array<Published<Fields>>, { source }: Authorship) =>
+  published.map(({ version, ...each }) => ({
+    ...each,
+    ...(source.kind === 'publish' ? { source: { ...source, version } } : {}),
+  }))
+
 /** Each environment has its own default layout; one without a default takes the source's, or any. */
-function layoutsIn({ source, target }: Contents, writes: Write[]): Array<{ id: string; fields: LayoutFields }> {
+function layoutsIn({ source, target }: Contents, writes: Write[]): Array<Published<LayoutFields>> {
   const rows = source.layouts.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'layout' && from === row.id && hasNewFields)
     return write ? [{ ...row, id: write.to }] : []
@@ -204,6 +218,7 @@ function layoutsIn({ source, target }: Contents, writes: Write[]): Array<{ id: s
   const isDefault = new Set(target.layouts.flatMap((row) => (row.is_default ? row.id : [])))
   return rows.map((row) => ({
     id: row.id,
+    version: row.version,
     fields: { ...layoutFieldsOf(row), is_default: row === becomesDefault || isDefault.has(row.id) },
   }))
 }
@@ -215,23 +230,19 @@ async function writeLayouts(
   writes: Write[],
   { userId, now, by }: Signed,
 ): Promise<void> {
-  const layouts = layoutsIn(contents, writes)
+  const layouts = withSources(layoutsIn(contents, writes), by)
   if (layouts.length > 0) await saveLayouts(tx, { environmentId, userId, now, isPublished: true, by }, layouts)
 }
 
 /** Steps that the target has keep their ids. */
-const workflowsIn = (
-  { source, target }: Contents,
-  writes: Write[],
-  now: Date,
-): Array<{ id: string; fields: WorkflowFields }> =>
+const workflowsIn = ({ source, target }: Contents, writes: Write[], now: Date): Array<Published<WorkflowFields>> =>
   source.workflows.flatMap((row) => {
     const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
     if (!write) return []
     const current = target.workflows.find(({ id }) => id === write.to)
     const idOf = new Map(allSteps(current?.steps ?? []).map((step) => [step.stepId, step._id]))
     const steps = mapSteps(row.steps, (step) => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
-    return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
+    return [{ id: write.to, version: row.version, fields: { ...fieldsOf(row), steps } }]
   })
 
 async function writeWorkflows(
@@ -241,7 +252,7 @@ async function writeWorkflows(
   writes: Write[],
   { userId, now, by }: Signed,
 ): Promise<void> {
-  const workflows = workflowsIn(contents, writes, now)
+  const workflows = withSources(workflowsIn(contents, writes, now), by)
   await saveWorkflows(tx, { environmentId, userId, now, isPublished: true, by }, workflows)
 }
 
@@ -287,7 +298,7 @@ export function contentAfter(contents: Contents, outcomes: Outcome[], targetId: 
   }
 }
 
-async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]): Promise<void> {
+async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[], { now, by }: Signed): Promise<void> {
   const changed = writes.filter(({ texts }) => texts !== 'unchanged')
   if (changed.length === 0) return
   const all = changed.map(({ type, from, to, texts }) => ({ resourceType: type, resourceRowId: to, from, to, texts }))
@@ -301,14 +312,10 @@ async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]
     targetId,
     all.filter(({ texts }) => texts === 'deleted'),
   )
-  for (const type of new Set(changed.map((write) => write.type))) await announceTranslations(tx, type, targetId)
-}
-
-/** No step of the target uses them: the plan keeps those in use. */
-async function deleteLayouts(tx: Tx, targetId: string, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx.deleteFrom('layouts').where('environment_id', '=', targetId).where('id', 'in', ids).execute()
-  const gone = ids.map((resourceRowId) => ({ resourceType: 'layout' as const, resourceRowId }))
-  await deleteTranslations(tx, targetId, gone)
-  await announce(tx, 'layouts', targetId)
+  for (const type of ['layout', 'workflow'] as const) {
+    const ids = changed.filter((write) => write.type === type).map(({ to }) => to)
+    if (ids.length === 0) continue
+    await announceTranslations(tx, type, targetId)
+    await keepTexts(tx, targetId, type, ids, { now, by })
+  }
 }

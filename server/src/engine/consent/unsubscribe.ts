@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import { type Link, noAddress } from '../../db/core/link-tokens.ts'
+import { timeIn } from '../../db/queries/environments.ts'
 import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
@@ -19,12 +20,13 @@ interface Known {
 }
 
 /** One transaction: the entry, the preferences, and the events of both. Again, it changes nothing. */
-export function unsubscribe(db: Db, link: Link, source: SuppressionSource, now: Date): Promise<void> {
+export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real: Date): Promise<void> {
   return retryConflicts(() =>
     db.transaction().execute(async (tx) => {
       const known = await lookUp(tx, link)
       const scope = scopeOf(link, known)
       if (!scope) return
+      const now = await timeIn(tx, link.environmentId, real)
       const { subscriber, address } = known
       if (hasAddress(link))
         await addSuppressions(
@@ -45,12 +47,13 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, now: 
 }
 
 /** Takes back this entry only, and the choice that came with it. */
-export function resubscribe(db: Db, link: Link, now: Date): Promise<void> {
+export function resubscribe(db: Db, link: Link, real: Date): Promise<void> {
   return retryConflicts(() =>
     db.transaction().execute(async (tx) => {
       const known = await lookUp(tx, link)
       const scope = scopeOf(link, known)
       if (!scope) return
+      const now = await timeIn(tx, link.environmentId, real)
       const rows = await tx
         .selectFrom('suppressions')
         .select('id')

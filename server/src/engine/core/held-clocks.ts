@@ -2,8 +2,8 @@
 // moves it has to wait for: so nothing sees two times, and nothing writes a time that is past.
 import { HeldMoment } from '../../db/core/held-clock.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
+import { holdClock } from './held-statements.ts'
 import type { Memory } from './memory.ts'
-import { holdClock } from './statements.ts'
 
 interface Parts {
   memory: Memory

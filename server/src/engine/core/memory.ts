@@ -94,12 +94,19 @@ export class Memory {
   async recallAt(environmentId: string, revision: string): Promise<RememberedEnvironment | undefined> {
     const known = await this.recall(environmentId)
     if (!known || known.revision === revision || BigInt(known.revision) > BigInt(revision)) return known
-    this.forget(environmentId)
+    await this.forgetStale(known)
     return this.recall(environmentId)
   }
 
   forget(environmentId: string): void {
     this.#environments.delete(environmentId)
+  }
+
+  /** Hundreds find out at once that it is stale. Only the first of them has it loaded anew. */
+  async forgetStale(stale: RememberedEnvironment): Promise<void> {
+    const { id } = stale.facts
+    const known = this.#environments.get(id)
+    if (known && (await known) === stale && this.#environments.get(id) === known) this.forget(id)
   }
 
   async #load(environmentId: string): Promise<RememberedEnvironment | undefined> {

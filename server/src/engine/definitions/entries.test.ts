@@ -10,7 +10,7 @@ const history = (...versions: Array<Partial<VersionRow> & { minute?: number }>):
       created_at: new Date(Date.UTC(2026, 0, 1, 10, minute ?? index)),
       author: { type: 'person' as const, id: 'ada', name: null },
       source: { kind: 'dashboard' as const },
-      ...{ message: null, published_at: null },
+      ...{ message: null, published_at: null, saves: 1 },
       ...row,
     }))
     .reverse()

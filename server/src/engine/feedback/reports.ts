@@ -18,7 +18,7 @@ import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { type Arrival, countSoftBounces } from '../consent/soft-bounces.ts'
 import { timeIn } from '../core/held-clocks.ts'
-import { storedLine } from '../runs/run.ts'
+import { storedLine } from '../runs/run-state.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
 /** An integration reports only on messages it sent. */

@@ -143,8 +143,8 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     ...{ level: row.level, round: row.round, deadline: time(row.deadline), createdAt: time(row.created_at) },
     ...{ transactionId: row.transaction_id, notificationId: row.notification_id },
     ...{ workflowId: row.workflow, stepId: row.step_id },
-    asked: ((row.asked ?? []) as Members[]).map(({ subscriberId, level, at, remindedAt }) => ({
-      ...{ subscriberId, level, askedAt: at, remindedAt },
+    asked: ((row.asked ?? []) as Members[]).map(({ subscriberId, level, at, remindedAt, channels }) => ({
+      ...{ subscriberId, level, askedAt: at, remindedAt, channels: channels ?? [] },
     })),
   }),
 

@@ -4,14 +4,20 @@ import { useServer } from '../../../test/server.ts'
 import { Alarm } from './alarm.ts'
 
 const server = useServer()
-const alarm = new Alarm()
-afterEach(() => alarm.stop())
+const leaves: Array<() => void> = []
+afterEach(() => {
+  for (const leave of leaves.splice(0)) leave()
+})
 
 test('rings for due jobs of its own tasks, and for no others', async () => {
   const { db, pool } = server.database
   for (const task of ['mine', 'mine', 'theirs'])
     await sql`SELECT graphile_worker.add_job(${task}, run_at := now() - interval '1 second')`.execute(db)
-  const rung: number[] = []
-  alarm.start(pool, ['mine', 'nobodys'], (count) => rung.push(count))
-  await vi.waitFor(() => expect(rung[0]).toBe(2), { timeout: 20_000, interval: 5 })
+  const [mine, theirs, nobodys]: [number[], number[], number[]] = [[], [], []]
+  const alarm = new Alarm(pool)
+  leaves.push(alarm.join(['mine', 'nobodys'], (count) => mine.push(count)))
+  leaves.push(alarm.join(['theirs'], (count) => theirs.push(count)))
+  leaves.push(alarm.join(['nobodys'], (count) => nobodys.push(count)))
+  await vi.waitFor(() => expect([mine[0], theirs[0]]).toEqual([2, 1]), { timeout: 20_000, interval: 5 })
+  expect(nobodys).toEqual([])
 })

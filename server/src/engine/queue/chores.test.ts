@@ -23,6 +23,7 @@ const tasks = (retention: Partial<Retention> = {}) =>
     log,
     secrets: new Secrets(secretKey),
     retention: { activityDays: 0, messageDays: 0, ...retention },
+    keepVersions: 200,
   })
 
 /** Runs what is due and returns. */

@@ -11,11 +11,13 @@ import type { Guards } from '../../db/core/tables.ts'
 import { reEncrypt, sealAddresses } from '../../db/install/re-encrypt.ts'
 import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
 import { usualConsent } from '../../db/queries/consent.ts'
+import { keptSince } from '../../db/queries/deleted-definitions.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { windowMs } from '../../steps/contract/caps.ts'
 import { undeliveredReasons } from '../../steps/contract/outcome.ts'
 import { dropExpired, type Retention } from '../retention/retention.ts'
 import { eventsToStart } from '../retention/rows.ts'
+import { pruneVersions } from '../retention/versions.ts'
 import type { Round } from './worker.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that round trips do not matter. */
@@ -40,6 +42,8 @@ const auditDays = 730
 const suppressionDays = 30
 /** The longest time over which a brake counts, and a day. */
 const brakeDays = 8
+/** How long imports are listed. */
+const importDays = 30
 const dayMs = 86_400_000
 
 /** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
@@ -60,6 +64,7 @@ export const choreSchedule: Array<CronItem | Round> = [
   { task: 'seal_addresses', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // A missed one runs at the next start: on a machine that sleeps at night it would otherwise never run.
   { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
+  { task: 'prune_versions', match: '41 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
 
 interface Surroundings {
@@ -68,6 +73,8 @@ interface Surroundings {
   clock: { now(): Date }
   log: Logger
   retention: Retention
+  /** Entries in the history of a workflow or layout. */
+  keepVersions: number
   secrets: Secrets
   /** Undefined if there is only one key. */
   secretsToRenew?: Secrets | undefined
@@ -106,8 +113,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
-      const isLongExpired = sql`expires_at <= ${before(suppressionDays)} AND ${isUnheld('suppressions')}`
-      await deleteInBatches(db, 'suppressions', isLongExpired, abortSignal)
+      const isOver = sql`expires_at <= ${before(suppressionDays)} AND ${isUnheld('suppressions')}`
+      await deleteInBatches(db, 'suppressions', isOver, abortSignal)
       const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
         (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
         ${usualConsent.softBounces.days})) AND ${isUnheld('soft_bounces')}`
@@ -116,7 +123,10 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'brake_marks', isOldMark, abortSignal)
       await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
+      const isForgottenDefinition = sql`deleted_at <= ${keptSince(now)} AND ${isUnheld('deleted_definitions')}`
+      await deleteInBatches(db, 'deleted_definitions', isForgottenDefinition, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'imports', sql`updated_at <= ${before(importDays)}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
@@ -167,6 +177,11 @@ export function chores(surroundings: Surroundings): TaskList {
       if (made.length > 0) log.info({ made }, 'created partitions')
       // If one round was not enough, continue at once, behind everything that callers wait for.
       if (await dropExpired(surroundings, abortSignal)) await addJob('tend_partitions', {}, { priority: purgePriority })
+    },
+
+    async prune_versions(_payload, { abortSignal: stopping }) {
+      const removed = await pruneVersions(db, { now: clock.now(), keep: surroundings.keepVersions, stopping })
+      if (removed > 0) log.info({ removed }, 'old versions of workflows and layouts were removed')
     },
 
     async purge_environment(payload, { abortSignal }) {

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
 import { useServer } from '../../../test/server.ts'
+import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 import { startWorker } from './worker.ts'
 
@@ -141,6 +142,7 @@ test('a worker takes no job while its lock is lost', async () => {
   const done: string[] = []
   const worker = await startWorker({
     ...server.database,
+    alarm: new Alarm(server.database.pool),
     tasks: { note: async (_payload, { job }) => void done.push(job.id) },
     schedule: [],
     concurrency: 2,
@@ -165,7 +167,10 @@ test('a worker takes no job while its lock is lost', async () => {
 })
 
 test('a worker can be stopped while its lock is lost', async () => {
-  const worker = await startWorker({ ...server.database, tasks: {}, schedule: [], concurrency: 2, log, pace: never })
+  const alarm = new Alarm(server.database.pool)
+  const worker = await startWorker({
+    ...{ ...server.database, alarm, tasks: {}, schedule: [], concurrency: 2, log, pace: never },
+  })
   await expect.poll(listed, patiently).toHaveLength(1)
   const [poolId = ''] = await listed()
   const usurper = await waitInLineFor(poolId)

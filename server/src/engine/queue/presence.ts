@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { detail } from '../../steps/contract/outcome.ts'
 import { freeJobs, listingOf, recoverCalls, takenCalls } from '../core/statements.ts'
 import type { CallKey } from '../runs/deliver.ts'
-import { storedLine } from '../runs/run.ts'
+import { storedLine } from '../runs/run-state.ts'
 
 export interface Pace {
   /** Between two polls of the others. Each poll also checks our own connection. */

@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { secretKey, useServer } from '../../../test/server.ts'
 import { openDatabase } from '../../db/core/database.ts'
 import { Secrets } from '../../db/core/secrets.ts'
+import { Alarm } from './alarm.ts'
 import { chores } from './chores.ts'
 import { startWorker } from './worker.ts'
 
@@ -19,12 +20,14 @@ async function startLoggingWorker() {
   const { database, clock } = server
   const worker = await startWorker({
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: chores({
       ...database,
       clock,
       log,
       secrets: new Secrets(secretKey),
       retention: { activityDays: 0, messageDays: 0 },
+      keepVersions: 200,
     }),
     schedule: [],
     concurrency: 3,
@@ -128,6 +131,7 @@ test('a worker that could not record the ends of several jobs in a row restarts 
   const held: Array<() => void> = []
   const worker = await startWorker({
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: { held: () => new Promise<void>((resolve) => held.push(resolve)) },
     schedule: [],
     concurrency: 5,
@@ -167,6 +171,7 @@ test('periodic jobs still run when the clock is set back by hours', async () => 
   const { database } = server
   const worker = await startWorker({
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: {
       round: async () => {
         done += 1
@@ -192,6 +197,7 @@ test('periodic jobs still run after so many failures that the library would wait
   let done = 0
   const worker = await startWorker({
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: {
       round: async () => {
         done += 1
@@ -217,6 +223,7 @@ test('scheduled jobs run once, however many workers there are', async () => {
   )
   const options = {
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: { chore: (payload: unknown) => void done.push((payload as { _cron: { ts: string } })._cron.ts) },
     schedule: [{ task: 'chore', match: '* * * * *', options: { backfillPeriod: 600_000, maxAttempts: 3 } }],
     concurrency: 1,
@@ -238,6 +245,7 @@ test('a start opens few connections, however many jobs may run at a time', async
   })
   const worker = await startWorker({
     ...database,
+    alarm: new Alarm(database.pool),
     tasks: { idle: () => undefined },
     schedule: [],
     concurrency: 100,

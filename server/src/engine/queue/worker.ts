@@ -17,7 +17,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../../db/core/database.ts'
 import type { Bell } from '../core/bell.ts'
 import type { Hands } from '../runs/hands.ts'
-import { Alarm } from './alarm.ts'
+import type { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
@@ -36,6 +36,8 @@ interface Options extends Pick<Database, 'url' | 'pool'> {
   /** How many jobs run at a time. */
   concurrency: number
   log: Logger
+  /** Tells of jobs that come due. */
+  alarm: Alarm
   pace?: Pace
   /** Calls made in this worker's name without passing through the queue. */
   hands?: Hands
@@ -111,14 +113,14 @@ interface Run {
   presence: Presence
 }
 
-async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands, bell }: Options): Promise<Run> {
+async function startRun(options: Options): Promise<Run> {
+  const { url, pool, tasks, schedule, concurrency, log, alarm, pace, hands, bell } = options
   let poolId = ''
   const onListed = (listing: string) => hands?.list({ id: poolId, listing })
   const presence = new Presence({ url, log, onListed, ...(pace ? { pace } : {}) })
-  const alarm = new Alarm()
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
   const timers: NodeJS.Timeout[] = []
-  let leaveBell: (() => void) | undefined
+  const leaves: Array<() => void> = []
   const events: WorkerEvents = new EventEmitter()
   const ending = new Ending(events)
   const firstPolls = new FirstPolls(events)
@@ -126,8 +128,8 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     poolId = workerPool.id
     presence.enter(poolId)
     hands?.open({ id: poolId, isShown: () => presence.untilShown() === undefined })
-    alarm.start(pool, Object.keys(tasks), (count) => workerPool.nudge(count))
-    leaveBell = bell?.join(Object.keys(tasks), (count) => workerPool.nudge(count))
+    const nudge = (count: number) => workerPool.nudge(count)
+    for (const teller of [alarm, bell]) if (teller) leaves.push(teller.join(Object.keys(tasks), nudge))
     for (const round of rounds) {
       void goRound(pool, round, log)
       timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
@@ -136,11 +138,10 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
   events.on('pool:gracefulShutdown', () => {
     void hands?.close()
     presence.letPass()
-    alarm.stop()
-    leaveBell?.()
+    for (const leave of leaves) leave()
     for (const timer of timers) clearInterval(timer)
   })
-  const options: RunnerOptions = {
+  const running: RunnerOptions = {
     pgPool: forWaiting(pool, concurrency),
     concurrency,
     noHandleSignals: true,
@@ -166,7 +167,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     events,
     logger: queueLog(log),
   }
-  const runner = await run(options)
+  const runner = await run(running)
   return { runner, presence, ended: Promise.race([runner.promise, ending.isOverdue]) }
 }
 

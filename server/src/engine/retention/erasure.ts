@@ -29,6 +29,8 @@ interface Surroundings {
   clock: { now(): Date }
   secrets: Secrets
   log: Logger
+  /** Closes the open questions of these runs, which are about to go, as a cancel does. */
+  closeQuestions(tx: Tx, runs: Array<{ environmentId: string; id: string }>, now: Date): Promise<void>
 }
 
 export interface ErasureKey {
@@ -50,6 +52,8 @@ interface Round {
   person: Person
   reached: string
   secrets: Secrets
+  now: Date
+  closeQuestions: Surroundings['closeQuestions']
 }
 
 /**
@@ -125,7 +129,7 @@ export async function eraseSubscriber(
   while (await oneRound(surroundings, key)) stopping?.throwIfAborted()
 }
 
-async function oneRound({ db, clock, secrets, log }: Surroundings, key: ErasureKey): Promise<boolean> {
+async function oneRound({ db, clock, secrets, log, closeQuestions }: Surroundings, key: ErasureKey): Promise<boolean> {
   const now = clock.now()
   return db.transaction().execute(async (tx) => {
     await sql`SET LOCAL statement_timeout = 0`.execute(tx)
@@ -138,14 +142,14 @@ async function oneRound({ db, clock, secrets, log }: Surroundings, key: ErasureK
       .forUpdate()
       .executeTakeFirst()
     if (!erasure) return false
-    if (erasure.status === 'completed') return sweep(tx, erasure, now)
+    if (erasure.status === 'completed') return sweep(tx, erasure, now, closeQuestions)
     const { subscriberId, email, phone } = JSON.parse(secrets.decrypt(erasure.subject ?? '')) as Subject
     const { environment_id: environmentId, subscriber_row_ids: rowIds, reached } = erasure
     const person: Person = { environmentId, subscriberId, rowIds, email, phone }
     const at = parts.findIndex(({ name }) => name === erasure.part)
     const part = parts[at]
     if (!part) throw new Error(`Unknown part of an erasure: ${erasure.part}.`)
-    const { counts, next } = await part.work({ tx, person, reached, secrets })
+    const { counts, next } = await part.work({ tx, person, reached, secrets, now, closeQuestions })
     const following = next === undefined ? parts[at + 1] : part
     await tx
       .updateTable('erasures')
@@ -177,9 +181,10 @@ async function sweep(
     report,
   }: Pick<Selected, 'environment_id' | 'id' | 'subscriber_row_ids' | 'report'>,
   now: Date,
+  closeQuestions: Surroundings['closeQuestions'],
 ): Promise<boolean> {
   const person: Person = { environmentId, subscriberId: '', rowIds, email: null, phone: null }
-  const { counts } = await eraseRuns({ tx, person, reached: '' })
+  const { counts } = await eraseRuns({ tx, person, now, closeQuestions })
   for (const table of ['timers', 'messages', 'digests', 'throttles', 'cap_counts'] as const)
     await remove(tx, environmentId, table, ownRows[table](person), counts)
   if (total(counts) === 0) return false
@@ -257,7 +262,12 @@ async function remove(
  * Runs with their steps, waits and replies, and triggers that were for nobody else. Locked in the order that timers use:
  * timers, then runs.
  */
-async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'>): Promise<Done> {
+async function eraseRuns({
+  tx,
+  person,
+  now,
+  closeQuestions,
+}: Pick<Round, 'tx' | 'person' | 'now' | 'closeQuestions'>): Promise<Done> {
   const { environmentId, rowIds } = person
   const found = await tx
     .selectFrom('notifications')
@@ -283,7 +293,12 @@ async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'
     .forUpdate()
     .execute()
   await of('event_waits', sql`t.notification_id`)
-  await cancelQuestionsIn(tx, environmentId, ids)
+  await closeQuestions(
+    tx,
+    ids.map((id) => ({ environmentId, id })),
+    now,
+  )
+  await eraseQuestionsIn(tx, environmentId, ids)
   await of('jobs', sql`t.notification_id`)
   await of('inbound_mails', sql`t.notification_id`)
   await of('notifications', sql`t.id`)
@@ -291,20 +306,13 @@ async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'
   return { counts: added(counts, await eraseEvents(tx, environmentId, eventIds)), next: '' }
 }
 
-/** Questions of erased runs, with who was asked; others' copies of them say that it is over. */
-async function cancelQuestionsIn(tx: Tx, environmentId: string, runs: string[]): Promise<void> {
+/** Questions of erased runs, with who was asked. Others' copies of them have been closed. */
+async function eraseQuestionsIn(tx: Tx, environmentId: string, runs: string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM questions t
     WHERE t.environment_id = ${environmentId} AND t.notification_id = ANY (${runs}::text[])`.execute(tx)
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0) return
-  await sql`
-    UPDATE messages m SET data = jsonb_set(m.data, '{question,state}', '"canceled"'),
-      cta = jsonb_set(m.cta::jsonb, '{action}', '{"status": "pending", "buttons": [], "result": {}}')::json
-    FROM questions q
-    WHERE q.environment_id = ${environmentId} AND q.id = ANY (${ids}::text[]) AND m.environment_id = q.environment_id
-      AND m.notification_id = q.notification_id AND m.step_id = q.step_id AND m.channel = 'in_app'
-      AND m.data -> 'question' ->> 'state' = 'open'`.execute(tx)
   await deleteAll(tx, 'question_people', environmentId, sql`t.question_id = ANY (${ids}::text[])`)
   await deleteAll(tx, 'questions', environmentId, sql`t.id = ANY (${ids}::text[])`)
 }

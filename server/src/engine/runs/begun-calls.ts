@@ -7,7 +7,7 @@ import type { Beginning } from '../../steps/contract/step-run.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { markBegun } from '../core/statements.ts'
-import type { JobState } from './run.ts'
+import type { JobState } from './run-state.ts'
 
 /** Calls written down together, removed together. */
 export interface BegunGroup {

@@ -9,21 +9,10 @@ import { type StepRun, subscriberVariablesOf } from '../../steps/contract/step-r
 import { askFilters, type Decided, gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { decide } from '../../steps/delivery/policy.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
-import {
-  contentFailed,
-  earlierOf,
-  failedUnexpectedly,
-  gateAfter,
-  goOn,
-  goOnPast,
-  goOnWith,
-  type JobState,
-  kindOf,
-  placeNeededBy,
-  type RunState,
-  skippedBy,
-  stepRunOf,
-} from './run.ts'
+import { contentFailed, earlierOf, failedUnexpectedly, gateAfter, goOn, goOnPast, goOnWith, skippedBy } from './run.ts'
+import { type JobState, kindOf, type RunState } from './run-state.ts'
+import { placeNeededBy } from './step-guards.ts'
+import { stepRunOf } from './step-view.ts'
 
 /** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
 export type CallResult =

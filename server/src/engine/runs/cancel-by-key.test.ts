@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, test, vi } from 'vitest'
 import { say, statesOf, waitAnHour } from '../../../test/journeys.ts'
 import { contentsOf, makeWorkflow, pass, runOf, runsOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -150,6 +151,159 @@ describe('by the key of the trigger', () => {
     expect((await api.post('/v1/events/trigger', long)).status).toBe(422)
     const viewer = await server.keyFor(api, ['read:activity'])
     expect((await cancel(viewer, { key: 'k' })).status).toBe(403)
+  })
+})
+
+/** Until so many connections wait for a lock. */
+const untilBlocked = (count: number) =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await server.database.pool.query(
+        'SELECT FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0',
+      )
+      expect(rows.length).toBeGreaterThanOrEqual(count)
+    },
+    { timeout: 20_000, interval: 10 },
+  )
+
+/** Both come to wait for what is held, one after the other; then it is let go. */
+async function inOrder<T>(
+  held: ReturnType<typeof sql>,
+  first: () => Promise<T>,
+  second: () => Promise<T>,
+): Promise<T[]> {
+  const works = await server.database.db.transaction().execute(async (tx) => {
+    await held.execute(tx)
+    const one = first()
+    await untilBlocked(1)
+    const other = second()
+    await Promise.race([untilBlocked(2), other])
+    return [one, other]
+  })
+  return Promise.all(works)
+}
+
+describe('paused against', () => {
+  const members = ['member-0', 'member-1', 'member-2']
+  const orders = [
+    ['cancel', 'other'],
+    ['other', 'cancel'],
+  ] as const
+
+  /** A topic whose walk has begun, and its first chunk, which waits to be let through. */
+  async function walking() {
+    const api = await apiWith()
+    await api.post('/v1/subscribers/bulk', { subscribers: members.map((subscriberId) => ({ subscriberId })) })
+    await api.post('/v2/topics/all/subscriptions', { subscriptions: members })
+    const transactionId = await trigger(api, 'order', { type: 'Topic', topicKey: 'all' }, { cancellationKey: 'k' })
+    let letThrough: () => void = () => undefined
+    const gate = new Promise<void>((resolve) => {
+      letThrough = resolve
+    })
+    let works = 0
+    const drained = server.drain(async (work) => {
+      works += 1
+      if (works > 1) await gate
+      await work()
+    })
+    await vi.waitFor(
+      async () => {
+        const { rows } = await sql`SELECT FROM walks WHERE environment_id = ${api.environmentId}`.execute(
+          server.database.db,
+        )
+        expect(rows).toHaveLength(1)
+      },
+      { timeout: 20_000, interval: 10 },
+    )
+    const walkOn = () => {
+      letThrough()
+      return drained
+    }
+    return { api, transactionId, walkOn }
+  }
+
+  const reachedBy = async (api: Api, transactionId: string) =>
+    (await runsOf(api, transactionId)).map((run) => `${run.subscriber.subscriberId} ${run.jobs[0].status}`).sort()
+
+  test.each(orders)('a chunk of a walk that is about to begin: %s before %s', async (...order) => {
+    const { api, transactionId, walkOn } = await walking()
+    const answers: Array<{ canceled: number }> = []
+    const sides = {
+      cancel: async () => void answers.push((await cancel(api, { key: 'k' })).body),
+      other: walkOn,
+    }
+    const held = sql`SELECT FROM walks WHERE environment_id = ${api.environmentId} FOR UPDATE`
+    await inOrder(held, sides[order[0]], sides[order[1]])
+    await server.drain()
+    // Nobody is reached after the cancel, and whoever was reached before is cancelled.
+    const isStopped = order[0] === 'cancel'
+    expect(answers[0]).toEqual({ canceled: isStopped ? 0 : 3, hasMore: false })
+    expect(await reachedBy(api, transactionId)).toEqual(isStopped ? [] : members.map((who) => `${who} canceled`))
+    await pass(server, { hours: 1 })
+    for (const who of members) expect(await contentsOf(api, who)).toEqual([])
+  })
+
+  test.each([undefined, 'member-1'])('a chunk that has read its members, for %s', async (subscriberId) => {
+    const { api, transactionId, walkOn } = await walking()
+    const answers: Array<{ canceled: number }> = []
+    // The chunk knows whom it reaches, and cannot store the runs.
+    await inOrder(sql`LOCK TABLE notifications IN SHARE MODE`, walkOn, async () => {
+      answers.push((await cancel(api, { key: 'k', subscriberId })).body)
+    })
+    await server.drain()
+    const canceled = members.filter((who) => subscriberId === undefined || who === subscriberId)
+    expect(answers[0]).toEqual({ canceled: canceled.length, hasMore: false })
+    expect(await reachedBy(api, transactionId)).toEqual(
+      members.map((who) => `${who} ${canceled.includes(who) ? 'canceled' : 'delayed'}`),
+    )
+    await pass(server, { hours: 1 })
+    for (const who of members) expect(await contentsOf(api, who)).toHaveLength(canceled.includes(who) ? 0 : 1)
+  })
+
+  test('a chunk that finds somebody left out: the cancel is stored before it waits for the walk', async () => {
+    const { api, transactionId, walkOn } = await walking()
+    const answers: Array<{ canceled: number }> = []
+    const held = sql`SELECT FROM walks WHERE environment_id = ${api.environmentId} FOR UPDATE`
+    const leaveOut = async () => void answers.push((await cancel(api, { key: 'k', subscriberId: 'member-1' })).body)
+    await inOrder(held, walkOn, leaveOut)
+    await server.drain()
+    expect(answers[0]).toEqual({ canceled: 0, hasMore: false })
+    expect(await reachedBy(api, transactionId)).toEqual(['member-0 delayed', 'member-2 delayed'])
+  })
+
+  test.each(orders)('the beginning of a trigger: %s before %s', async (...order) => {
+    const api = await apiWith()
+    const transactionId = await trigger(api, 'order', ['ada', 'bob'], { cancellationKey: 'k' })
+    const answers: Array<{ canceled: number }> = []
+    const sides = {
+      cancel: async () => void answers.push((await cancel(api, { key: 'k' })).body),
+      other: () => server.drain(),
+    }
+    // Who is first has taken the trigger, and cannot store its runs.
+    await inOrder(sql`LOCK TABLE notifications IN SHARE MODE`, sides[order[0]], sides[order[1]])
+    await server.drain()
+    expect(answers[0]).toEqual({ canceled: 2, hasMore: false })
+    expect(await reachedBy(api, transactionId)).toEqual(['ada canceled', 'bob canceled'])
+  })
+
+  test.each(orders)('the end of a wait: %s before %s', async (...order) => {
+    const api = await apiWith()
+    const transactionId = await trigger(api, 'order', 'ada', { cancellationKey: 'k' })
+    await server.drain()
+    const { _id } = await runOf(api, transactionId)
+    const { engine, stop } = await server.startAnother()
+    server.clock.advance({ hours: 1 })
+    const answers: Array<{ canceled: number }> = []
+    const sides = {
+      cancel: async () => void answers.push((await cancel(api, { key: 'k' })).body),
+      other: async () => void (await engine.wake()),
+    }
+    await inOrder(sql`SELECT FROM notifications WHERE id = ${_id} FOR UPDATE`, sides[order[0]], sides[order[1]])
+    await server.drain()
+    const canceled = order[0] === 'cancel' ? 1 : 0
+    expect(answers[0]).toEqual({ canceled, hasMore: false })
+    expect(await contentsOf(api, 'ada')).toHaveLength(1 - canceled)
+    await stop()
   })
 })
 

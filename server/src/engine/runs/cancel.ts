@@ -9,7 +9,7 @@ import { cancelWaits, isCanceledDigest, type Outline, type OutlinedJob } from '.
 import { handOver } from './hand-over.ts'
 import { PassedOver } from './passed-over.ts'
 import { cancelQuestions } from './question-rows.ts'
-import type { JobState, RunState } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 import { type EngineParts, startHeld, startRuns } from './start-runs.ts'
 import { storePassedOver } from './store.ts'
 

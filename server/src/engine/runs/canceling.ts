@@ -1,7 +1,8 @@
 // What canceling does to runs and their steps, who goes on with a canceled digest, and how runs end whose subscriber is gone.
 // Nothing here does I/O; cancel.ts and load.ts read and write rows, a simulation has the runs in memory.
 import { detail } from '../../steps/contract/outcome.ts'
-import { end, isEnded, type JobState, listenAgain, note, type RunState } from './run.ts'
+import { listenAgain } from './goal-ends.ts'
+import { end, isEnded, type JobState, note, type RunState } from './run-state.ts'
 
 /** As much of a step as canceling needs. `details` may hold only new lines. */
 export type OutlinedJob = Pick<

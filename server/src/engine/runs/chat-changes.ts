@@ -32,6 +32,56 @@ export async function tellChats(
     await transaction.run(queueChanges, [runs.map(({ environmentId }) => environmentId), runs.map(({ id }) => id)])
 }
 
+/** A message of a run that was erased. Nothing of its question is left to be said. */
+interface ErasedChat {
+  integrationId: string
+  /** Of the endpoint or subscriber it went to, behind the id of the integration. */
+  key: string
+  place: Record<string, string>
+  locale: string | null
+}
+
+/** What the queue's job is told. */
+export interface ChatChanges {
+  environmentId: string
+  notificationId: string
+  erased?: ErasedChat[]
+}
+
+const queueErased = statement(
+  'queue_erased_chat_changes',
+  `SELECT queue_job('change_chats', json_build_object('environmentId', q.environment_id, 'notificationId', q.notification_id,
+     'erased', json_agg(json_build_object('integrationId', d.value ->> 'integrationId', 'key', d.key,
+       'place', d.value -> 'place', 'locale', s.locale))))
+   FROM ${rowsGiven('text', 'text')} AS t (environment_id, notification_id)
+   JOIN questions q ON q.environment_id = t.environment_id AND q.notification_id = t.notification_id AND q.state <> 'open'
+   JOIN jobs j ON j.environment_id = q.environment_id AND j.notification_id = q.notification_id AND j.type = 'chat'
+     AND (j.asked ->> 'of')::int = q.position AND j.delivery IS NOT NULL
+   CROSS JOIN LATERAL json_each(j.delivery -> 'destinations') d
+   LEFT JOIN subscribers s ON s.environment_id = q.environment_id AND s.subscriber_id = j.asked ->> 'subscriberId'
+   WHERE d.value ->> 'place' IS NOT NULL
+   GROUP BY q.environment_id, q.notification_id`,
+)
+
+/** Before the rows go. */
+export async function tellErasedChats(
+  transaction: Pick<Transaction, 'run'>,
+  runs: Array<{ environmentId: string; id: string }>,
+): Promise<void> {
+  if (runs.length > 0)
+    await transaction.run(queueErased, [runs.map(({ environmentId }) => environmentId), runs.map(({ id }) => id)])
+}
+
+const findErased = statement(
+  'find_erased_chats',
+  `SELECT r.place, r.locale, row_to_json(i) AS integration, (
+     SELECT c.encrypted_access_token FROM channel_endpoints e
+     JOIN channel_connections c ON c.environment_id = e.environment_id AND c.identifier = e.connection_identifier
+     WHERE e.environment_id = $1 AND e.identifier = substr(r.key, length(i.id) + 2)) AS token
+   FROM json_to_recordset($2::json) AS r ("integrationId" text, key text, place json, locale text)
+   JOIN integrations i ON i.environment_id = $1 AND i.id = r."integrationId"`,
+)
+
 /** The closed questions of a run, with the messages that asked them, and the tokens of the workspaces they are in. */
 const findMessages = statement(
   'find_chats_to_change',
@@ -70,23 +120,26 @@ interface Surroundings {
   delivery: Pick<Delivery, 'change'>
 }
 
+/** A message, and what it is to say. */
+interface ChatChange {
+  integration: IntegrationRow
+  place: Record<string, string>
+  token: string | null
+  text: string
+}
+
 export async function changeChats(
   { pool, log, secrets, delivery }: Surroundings,
-  { environmentId, notificationId }: { environmentId: string; notificationId: string },
+  { environmentId, notificationId, erased }: ChatChanges,
 ): Promise<void> {
-  const rows = await autoCommit(pool).run<MessageRow>(findMessages, [environmentId, notificationId])
+  const changes = erased
+    ? await erasedChanges(pool, environmentId, erased)
+    : await closedChanges(pool, environmentId, notificationId)
   const failures: unknown[] = []
-  for (const { integration, progress, token, locale, ...question } of rows) {
+  for (const { integration, place, token, text } of changes) {
     const provider = deliveryProvider(integration.provider_id)
-    if (!isClickable(provider) || !progress.place) continue
-    const label = question.answers.find(({ id }) => id === question.answer)?.label ?? question.answer
-    const said = [
-      question.question,
-      question.details,
-      decisionText({ ...question, label, answeredBy: question.answered_by }, locale),
-    ]
-    const text = said.filter((part) => part !== null).join('\n\n')
-    const change = { place: progress.place, text, token: token === null ? '' : secrets.decrypt(token) }
+    if (!isClickable(provider)) continue
+    const change = { place, text, token: token === null ? '' : secrets.decrypt(token) }
     try {
       await delivery.change(provider, openIntegration(integration, secrets), change)
     } catch (error) {
@@ -99,4 +152,26 @@ export async function changeChats(
     }
   }
   if (failures.length > 0) throw new AggregateError(failures, 'Some messages in chats could not be changed.')
+}
+
+async function closedChanges(pool: pg.Pool, environmentId: string, notificationId: string): Promise<ChatChange[]> {
+  const rows = await autoCommit(pool).run<MessageRow>(findMessages, [environmentId, notificationId])
+  return rows.flatMap(({ integration, progress: { place }, token, locale, ...question }): ChatChange[] => {
+    if (!place) return []
+    const label = question.answers.find(({ id }) => id === question.answer)?.label ?? question.answer
+    const decided = decisionText({ ...question, label, answeredBy: question.answered_by }, locale)
+    const text = [question.question, question.details, decided].filter((part) => part !== null).join('\n\n')
+    return [{ integration, place, token, text }]
+  })
+}
+
+async function erasedChanges(pool: pg.Pool, environmentId: string, erased: ErasedChat[]): Promise<ChatChange[]> {
+  const rows = await autoCommit(pool).run<Omit<ChatChange, 'text'> & { locale: string | null }>(findErased, [
+    environmentId,
+    JSON.stringify(erased),
+  ])
+  return rows.map(({ locale, ...row }) => ({
+    ...row,
+    text: decisionText({ state: 'canceled', label: null, answeredBy: null }, locale),
+  }))
 }

@@ -4,9 +4,16 @@ import type pg from 'pg'
 import { actsLock } from '../../db/core/held-clock.ts'
 import { autoCommit, inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import { EnvironmentGone } from '../core/held-clocks.ts'
-import { countHeldWaits, findHeldWait, findHeldWork, lockClock, queueHeldWork, setClock } from '../core/statements.ts'
+import {
+  countHeldWaits,
+  findHeldWait,
+  findHeldWork,
+  lockClock,
+  queueHeldWork,
+  setClock,
+} from '../core/held-statements.ts'
 import { endedSteps, type HeldWork, SessionLocks, type Watching, workLock } from './held-work.ts'
-import type { RunState } from './run.ts'
+import type { RunState } from './run-state.ts'
 
 /** How long one call works. Then it says how far it came. */
 const mostMs = 60_000

@@ -9,7 +9,7 @@ import type { AskedPerson } from '../../steps/contract/question.ts'
 import type { EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
 import { stepsIn } from '../../steps/contract/tree.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
-import { isCriticalWorkflow, type JobState, newJob, noEffects, type RunState, resultOf } from './run.ts'
+import { isCriticalWorkflow, type JobState, newJob, noEffects, type RunState, resultOf } from './run-state.ts'
 
 export type EventRow = Selectable<EventTable>
 

@@ -5,7 +5,8 @@ import type { Transaction } from '../../db/core/transaction.ts'
 import { type BadMail, countBadMail } from '../../db/queries/brakes.ts'
 import { addSuppressions, ofAddress } from '../../db/queries/suppressions.ts'
 import { isCommercial } from '../../steps/delivery/consent-links.ts'
-import { type RunState, recipientIn } from './run.ts'
+import { recipientIn } from './question-jobs.ts'
+import type { RunState } from './run-state.ts'
 
 export async function storeDead({ tx }: Transaction, runs: RunState[], now: Date): Promise<void> {
   const found = runs.flatMap((run) => run.effects.dead.map((dead) => ({ run, ...dead })))

@@ -13,17 +13,18 @@ interface Job {
 }
 
 /**
- * What later steps read; of a branch also what became of its arms, and of a wait under way the keys that it waits for. Nothing
- * before its turn.
+ * What later steps read; of a branch also what became of its arms, of a wait under way the keys that it waits for, and of an open
+ * question its id. Nothing before its turn.
  */
 export function outcomeOf({ type, status, output, delivery }: Job): { outcome?: Record<string, unknown> } {
   if (!isExtension(type) || status === 'pending') return {}
-  const { arms, keys } = delivery ?? {}
+  const { arms, keys, questionId } = delivery ?? {}
   return {
     outcome: {
       ...(output ?? stepKinds[type].emptyResult),
       ...(Array.isArray(arms) ? { arms } : {}),
       ...(Array.isArray(keys) && status === 'delayed' ? { keys } : {}),
+      ...(type === 'ask' && typeof questionId === 'string' ? { questionId } : {}),
     },
   }
 }

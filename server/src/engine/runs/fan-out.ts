@@ -13,12 +13,13 @@ import {
   lockWalk,
   queueWalks,
   saveWalks,
-} from '../core/statements.ts'
+} from '../core/walk-statements.ts'
 import { newRun, type PreparedEvent, type RecipientRow } from './compose.ts'
 import { reach, type Subscription, topicKeysOf } from './members.ts'
 import { settle } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
-import { advance, type RunState } from './run.ts'
+import { advance } from './run.ts'
+import type { RunState } from './run-state.ts'
 import { type EngineParts, type LockedEvent, prepare, type Storing } from './start-runs.ts'
 import { storePassedOver, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'

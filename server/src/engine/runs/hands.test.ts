@@ -8,7 +8,7 @@ import { useVendor } from '../../../test/vendor.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
 import { BegunCalls } from './begun-calls.ts'
 import { Hands } from './hands.ts'
-import type { RunState } from './run.ts'
+import type { RunState } from './run-state.ts'
 
 const server = useServer({ allowPrivateAddresses: true, role: 'all' })
 const vendor = useVendor()

@@ -10,7 +10,7 @@ import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { dropCalls, holdCalls, queueCalls, releaseCalls, returnCalls } from '../core/statements.ts'
 import { type BegunCalls, type BegunGroup, callName, type Holder, Renounced } from './begun-calls.ts'
-import type { RunState } from './run.ts'
+import type { RunState } from './run-state.ts'
 
 /** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
 const mostHeld = 1_024

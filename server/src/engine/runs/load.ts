@@ -26,7 +26,7 @@ import {
   type StoredPreference,
 } from './compose.ts'
 import { cancelQuestions } from './question-rows.ts'
-import { isEnded, type JobState, noEffects, type RunState } from './run.ts'
+import { isEnded, type JobState, noEffects, type RunState } from './run-state.ts'
 
 /** The key of a run or an event. */
 export interface RunKey {

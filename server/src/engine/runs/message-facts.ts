@@ -1,7 +1,7 @@
 // What has become of a message, for steps that wait for it. Nothing here does I/O; needs.ts reads rows, a simulation has the
 // messages in memory.
 import type { Happening, MessageFacts } from '../../steps/contract/need.ts'
-import type { RunState } from './run.ts'
+import type { RunState } from './run-state.ts'
 
 /** As much of a message as it takes. */
 export interface FactRow {

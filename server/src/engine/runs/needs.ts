@@ -2,8 +2,9 @@
 // every run has stopped.
 import type { Logger } from 'pino'
 import { firstIdAt } from '../../db/core/ids.ts'
+import type { Cap } from '../../db/core/tables.ts'
 import { rowsGiven, statement, type Transaction } from '../../db/core/transaction.ts'
-import { askPlace, withPlace } from '../../steps/contract/caps.ts'
+import { askPlace, windowMs, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
   CloseDigest,
@@ -22,26 +23,25 @@ import type {
   TakePlace,
   ThrottlePass,
 } from '../../steps/contract/need.ts'
+import { findMessageFacts, findPostedEvents, holdBeginnings } from '../core/event-statements.ts'
 import { onDuty, type RotaRules } from '../core/rota.ts'
 import {
   findMerged,
-  findMessageFacts,
-  findPostedEvents,
   findSchedules,
-  holdBeginnings,
   lockCaps,
   lockDigests,
   lockThrottles,
   saveCaps,
   saveDigests,
   saveThrottles,
-} from '../core/statements.ts'
+} from '../core/window-statements.ts'
 import { preferencesFor, type StoredPreference } from './compose.ts'
 import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
 import { handOver } from './hand-over.ts'
 import { findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
-import { endByFault, type RunState, StepFault } from './run.ts'
+import { endByFault } from './run.ts'
+import { type RunState, StepFault } from './run-state.ts'
 import { type StartingParts, startWorkflows } from './start-workflows.ts'
 import { updateSubscribers } from './update-subscribers.ts'
 import {
@@ -406,12 +406,13 @@ async function passThrottles(
   if (changed.length > 0) await transaction.run(saveThrottles, [JSON.stringify(changed)])
 }
 
-interface CapRow {
+interface CapKey {
   environment_id: string
   subscriber_row_id: string
   cap_id: string
-  places: Date[]
 }
+
+const capKey = (row: CapKey) => `${row.environment_id} ${row.subscriber_row_id} ${row.cap_id}`
 
 /** Places in caps, one after the other. The rows stay locked until the transaction ends, so no cap gives too many. */
 async function takePlaces(
@@ -421,33 +422,48 @@ async function takePlaces(
   answers: Map<Need, Answer>,
 ): Promise<void> {
   if (needs.length === 0) return
-  const keyOfCap = (row: Omit<CapRow, 'places'>) => `${row.environment_id} ${row.subscriber_row_id} ${row.cap_id}`
-  const rowOf = ({ environmentId, subscriberRowId }: TakePlace, capId: string) => ({
-    ...{ environment_id: environmentId, subscriber_row_id: subscriberRowId, cap_id: capId },
+  const keyOf = ({ environmentId, subscriberRowId }: TakePlace, { id }: Cap): CapKey => ({
+    ...{ environment_id: environmentId, subscriber_row_id: subscriberRowId, cap_id: id },
   })
-  const wanted = needs.flatMap((need) => need.caps.map(({ id }) => rowOf(need, id)))
-  const rows = [...new Map(wanted.map((row) => [keyOfCap(row), row])).values()]
-  const locked = await transaction.run<CapRow>(lockCaps, [
-    rows.map(({ environment_id }) => environment_id),
-    rows.map(({ subscriber_row_id }) => subscriber_row_id),
-    rows.map(({ cap_id }) => cap_id),
-  ])
-  const places = new Map(locked.map((row) => [keyOfCap(row), row.places.map((at) => at.getTime())]))
-  const changed = new Map<string, object>()
+  const wanted = needs.flatMap((need) => need.caps.map((cap) => keyOf(need, cap)))
+  const places = await lockPlaces(transaction, new Map(wanted.map((row) => [capKey(row), row])))
+  const taken = new Map<string, { row: CapKey; cap: Cap; added: number }>()
   for (const need of needs) {
-    const placesOf = (capId: string) => places.get(keyOfCap(rowOf(need, capId))) ?? []
+    const placesOf = (cap: Cap) => places.get(capKey(keyOf(need, cap))) ?? []
     const answer = askPlace(need.caps, placesOf, now)
     answers.set(need, answer)
     if (!answer.isTaken) continue
     for (const cap of need.caps) {
-      const row = rowOf(need, cap.id)
-      const after = withPlace(cap, placesOf(cap.id), now)
-      places.set(keyOfCap(row), after)
-      const [times, lastAt] = [after.map((at) => new Date(at)), new Date(after.at(-1) ?? 0)]
-      changed.set(keyOfCap(row), { ...row, places: times, last_at: lastAt })
+      const row = keyOf(need, cap)
+      places.set(capKey(row), withPlace(cap, placesOf(cap), now))
+      taken.set(capKey(row), { row, cap, added: (taken.get(capKey(row))?.added ?? 0) + 1 })
     }
   }
-  if (changed.size > 0) await transaction.run(saveCaps, [JSON.stringify([...changed.values()])])
+  if (taken.size === 0) return
+  const changed = [...taken.values()]
+  await transaction.run(saveCaps, [
+    ...columnsOf(changed.map(({ row }) => row)),
+    changed.map(({ added }) => added),
+    changed.map(({ cap }) => new Date(now.getTime() - windowMs(cap))),
+    now,
+  ])
+}
+
+const columnsOf = (rows: CapKey[]) => [
+  rows.map(({ environment_id }) => environment_id),
+  rows.map(({ subscriber_row_id }) => subscriber_row_id),
+  rows.map(({ cap_id }) => cap_id),
+]
+
+/** @returns when the places of each row were taken, in milliseconds, oldest first */
+async function lockPlaces(transaction: Transaction, rows: Map<string, CapKey>): Promise<Map<string, number[]>> {
+  const places = new Map<string, number[]>()
+  while (places.size < rows.size) {
+    const left = [...rows].flatMap(([key, row]) => (places.has(key) ? [] : [row]))
+    for (const row of await transaction.run<CapKey & { places: string }>(lockCaps, columnsOf(left)))
+      places.set(capKey(row), row.places === '' ? [] : row.places.split(',').map(Number))
+  }
+  return places
 }
 
 interface ScheduleRow {

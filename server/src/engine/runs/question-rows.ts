@@ -1,14 +1,23 @@
 // What is stored of questions beside their steps: what the API shows, who was asked, and what in-app copies say once they are
 // closed. The step decides; these rows follow it in the same transaction.
+import { CompiledQuery } from 'kysely'
+import type { Tx } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { AnsweredBy, AskedEntry, QuestionState } from '../../db/core/tables.ts'
-import { rowsGiven, statement, type Transaction } from '../../db/core/transaction.ts'
+import { rowsGiven, type Statement, statement, type Transaction } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
+import {
+  type AskedChannel,
+  channelsOf,
+  findSentCopies,
+  placesOf,
+  type SentCopy,
+} from '../../db/queries/question-copies.ts'
 import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
 import type { Asking, QuestionRecord } from '../../steps/contract/question.ts'
-import { tellChats } from './chat-changes.ts'
+import { tellChats, tellErasedChats } from './chat-changes.ts'
 import { closedCopy, type Decision } from './question-copies.ts'
-import type { JobState, RunState } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 
 const addQuestions = statement(
   'add_questions',
@@ -103,7 +112,8 @@ export interface QuestionFacts {
   answered_by: AnsweredBy | null
   level: number
   round: number
-  asked: AskedEntry[]
+  position: number
+  asked: Array<AskedEntry & { channels?: AskedChannel[] }>
   deadline: Date | string
   created_at: Date | string
   transaction_id: string
@@ -176,7 +186,27 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
       .filter((type) => run.environment.webhooks.has(type))
       .map((type) => ({ environmentId: run.environment.id, type, object: toldOf(run, job, question, now) })),
   )
-  await tellAll(transaction, told, now)
+  await tellAll(transaction, await withChannels(transaction, told), now)
+}
+
+interface ToldQuestion {
+  environmentId: string
+  type: EventType
+  object: QuestionFacts
+}
+
+/** As the API shows a question: with what has become of its copies. */
+async function withChannels(transaction: Pick<Transaction, 'run'>, told: ToldQuestion[]): Promise<ToldQuestion[]> {
+  if (told.length === 0) return told
+  const places = told.map(({ environmentId, object }) => ({ ...object, environment_id: environmentId }))
+  const copies = await transaction.run<SentCopy>(findSentCopies, placesOf(places))
+  return told.map((each) => ({
+    ...each,
+    object: {
+      ...each.object,
+      asked: each.object.asked.map((entry) => ({ ...entry, channels: channelsOf(copies, each.object, entry) })),
+    },
+  }))
 }
 
 /** A message in a chat went out while its question was being closed. */
@@ -237,7 +267,7 @@ const toldOf = (run: RunState, job: JobState, question: QuestionRecord, now: Dat
   ...{ id: question.id, state: question.state, answer: question.answer, answered_by: question.answeredBy },
   ...{ level: question.level, round: question.round, asked: question.asked, deadline: question.deadline },
   ...{ created_at: createdAt(question, now), transaction_id: run.transactionId, notification_id: run.id },
-  ...{ workflow: run.workflow.identifier, step_id: job.step.stepId },
+  ...{ workflow: run.workflow.identifier, step_id: job.step.stepId, position: job.position },
 })
 
 /** The first were asked when it was put. */
@@ -248,6 +278,7 @@ export async function cancelQuestions(
   transaction: Pick<Transaction, 'run'>,
   runs: Array<{ environmentId: string; id: string }>,
   now: Date,
+  changeChats = tellChats,
 ): Promise<void> {
   const rows = await transaction.run<QuestionFacts & { environment_id: string }>(closeOpen, [
     runs.map(({ environmentId }) => environmentId),
@@ -263,24 +294,34 @@ export async function cancelQuestions(
     })),
     now,
   )
-  await tellChats(
+  await changeChats(
     transaction,
     rows.map((row) => ({ environmentId: row.environment_id, id: row.notification_id })),
   )
   const type: EventType = 'question.canceled'
-  await tellAll(
-    transaction,
-    rows.map((row) => ({ environmentId: row.environment_id, type, object: factsOf(row) })),
-    now,
-  )
+  const told = rows.map((row) => ({ environmentId: row.environment_id, type, object: factsOf(row) }))
+  await tellAll(transaction, await withChannels(transaction, told), now)
 }
 
 const factsOf = (row: QuestionFacts): QuestionFacts => ({
   ...{ id: row.id, state: row.state, answer: row.answer, answered_by: row.answered_by },
   ...{ level: row.level, round: row.round, asked: row.asked, deadline: row.deadline, created_at: row.created_at },
   ...{ transaction_id: row.transaction_id, notification_id: row.notification_id },
-  ...{ workflow: row.workflow, step_id: row.step_id },
+  ...{ workflow: row.workflow, step_id: row.step_id, position: row.position },
 })
+
+/** The same for runs that are about to be erased: what chats need to be changed is taken along, as it will be gone. */
+export async function closeErased(
+  tx: Tx,
+  runs: Array<{ environmentId: string; id: string }>,
+  now: Date,
+): Promise<void> {
+  const transaction: Pick<Transaction, 'run'> = {
+    run: async <Row>({ text }: Statement, values: unknown[] = []) =>
+      (await tx.executeQuery<Row>(CompiledQuery.raw(text, values))).rows,
+  }
+  await cancelQuestions(transaction, runs, now, tellErasedChats)
+}
 
 interface Closing extends Decision {
   environmentId: string

@@ -19,10 +19,12 @@ const ask = (more: object = {}) => ({
 })
 const after = say('after', '{{steps.approve.outcome}} {{steps.approve.answer}}')
 
-async function asking(more: object = {}): Promise<Api> {
+const goals = [{ name: 'Bought', for: [{ event: 'bought' }] }]
+
+async function asking(more: object = {}, journey?: object): Promise<Api> {
   const api = await server.freshApi()
   for (const subscriberId of ['ada', 'bob', 'cy']) await api.post('/v2/subscribers', { subscriberId })
-  await makeWorkflow(api, 'refund', [ask(more), after])
+  await makeWorkflow(api, 'refund', [ask(more), after], journey ? { journey } : {})
   return api
 }
 
@@ -45,7 +47,7 @@ async function untilBlocked(count: number): Promise<void> {
   )
 }
 
-type Side = 'yes' | 'no' | 'cancel' | 'deadline' | 'level'
+type Side = 'yes' | 'no' | 'cancel' | 'deadline' | 'level' | 'reminder' | 'goal'
 
 const pairs: Array<[Side, Side]> = [
   ['yes', 'no'],
@@ -54,13 +56,18 @@ const pairs: Array<[Side, Side]> = [
   ['yes', 'level'],
   ['cancel', 'deadline'],
   ['cancel', 'level'],
+  ['yes', 'reminder'],
+  ['cancel', 'reminder'],
+  ['yes', 'goal'],
+  ['goal', 'level'],
+  ['goal', 'reminder'],
 ]
 
 /** Both wait for the run's row; whoever asked first gets it first. */
 test.each(pairs.flatMap(([one, other]) => [[one, other] as const, [other, one] as const]))(
   '%s before %s: exactly one of them happens',
   async (...order) => {
-    const api = await asking()
+    const api = await asking({ reminders: [{ amount: 2, unit: 'minutes' }] }, { goals })
     const { transactionId, id } = await start(api)
     const { _id: runId } = await runOf(api, transactionId)
     const { engine, stop } = await server.startAnother()
@@ -76,6 +83,17 @@ test.each(pairs.flatMap(([one, other]) => [[one, other] as const, [other, one] a
         server.clock.advance({ minutes: 5 })
         return engine.wake()
       },
+      reminder: () => {
+        server.clock.advance({ minutes: 2 })
+        return engine.wake()
+      },
+      goal: async () => {
+        await api.post('/v2/events', { name: 'bought', subscriberId: 'cy' })
+        const { rows } = await sql<{
+          id: string
+        }>`SELECT id FROM posted_events WHERE environment_id = ${api.environmentId}`.execute(server.database.db)
+        return engine.tasks().match_events?.({ events: rows.map((row) => [api.environmentId, row.id]) }, {} as never)
+      },
     }
     const works = await server.database.db.transaction().execute(async (tx) => {
       await sql`SELECT FROM notifications WHERE id = ${runId} FOR UPDATE`.execute(tx)
@@ -90,13 +108,12 @@ test.each(pairs.flatMap(([one, other]) => [[one, other] as const, [other, one] a
     await server.drain()
     const [{ status, outcome }] = (await runOf(api, transactionId)).jobs
     const question = (await api.get(`/v2/questions/${id}`)).body
-    // From the deadline on no answer counts, whoever was first; a new level does not close the question.
+    // From the deadline on no answer counts, whoever was first; a new level or a reminder does not close the question.
     const isLate = order.includes('deadline')
-    const given = order.find((side) => side === 'yes' || side === 'no')
-    const winner =
-      isLate && order.includes('yes') ? 'deadline' : order.includes('level') ? (given ?? 'cancel') : order[0]
+    const ends = order.filter((side) => side !== 'level' && side !== 'reminder')
+    const winner = isLate && order.includes('yes') ? 'deadline' : ends[0]
     expect([status, outcome.outcome, outcome.answer, question.state]).toEqual(
-      winner === 'cancel'
+      winner === 'cancel' || winner === 'goal'
         ? ['canceled', null, null, 'canceled']
         : winner === 'deadline'
           ? ['completed', 'timeout', null, 'expired']
@@ -109,7 +126,9 @@ test.each(pairs.flatMap(([one, other]) => [[one, other] as const, [other, one] a
     // Those who were asked read how it ended, and nobody is asked afterwards.
     const asked = [...(await contentsOf(api, 'ada')), ...(await contentsOf(api, 'bob'))]
     for (const content of asked) expect(content).not.toBe('Fine?')
-    expect(await contentsOf(api, 'cy')).toHaveLength(winner === 'cancel' ? 0 : 1)
+    // Whoever goes on finds the event: the goal is met behind the answer.
+    const isLeft = winner === 'cancel' || order.includes('goal')
+    expect(await contentsOf(api, 'cy')).toHaveLength(isLeft ? 0 : 1)
     server.clock.advance({ hours: 2 })
     await server.drain()
     expect([...(await contentsOf(api, 'ada')), ...(await contentsOf(api, 'bob'))]).toEqual(asked)

@@ -1,10 +1,11 @@
 // Answers to questions, and questions that are called off. The run's row decides between answers, deadline, cancel and level:
 // whoever holds it first.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { retryConflicts } from '../../db/core/database.ts'
 import { HeldMoment } from '../../db/core/held-clock.ts'
 import type { AnsweredBy, OfferedAnswer, QuestionState } from '../../db/core/tables.ts'
-import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
-import { fail } from '../../errors.ts'
+import { autoCommit, inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { fail, RequestError } from '../../errors.ts'
 import { priorities } from '../core/fair-share.ts'
 import { timeIn } from '../core/held-clocks.ts'
 import { holdRuns } from '../core/statements.ts'
@@ -38,7 +39,6 @@ export interface Answered {
 interface QuestionRow extends QuestionFacts {
   answers: OfferedAnswer[]
   free_text: { label: string; required: boolean } | null
-  position: number
 }
 
 const findQuestion = statement('find_question', 'SELECT * FROM questions WHERE environment_id = $1 AND id = $2')
@@ -52,6 +52,32 @@ export const stateAt = (
 /** The first valid answer wins, in the transaction that lets the run go on. The same one again is answered alike. */
 export const answer = (parts: EngineParts, request: AnswerRequest): Promise<Answered> =>
   retryConflicts(() => inTransaction(parts.pool, (transaction) => take(transaction, parts, request), patience))
+
+const queueAnswer = statement('queue_answer', `SELECT queue_job('take_answer', $1::json)`)
+
+/**
+ * For whoever has to be told in time, whatever holds the run: an answer that takes longer than that is queued, and taken as soon
+ * as it can be. The first attempt may still succeed; then the second is the same answer again.
+ */
+export async function answerWithin(parts: EngineParts, request: AnswerRequest, ms: number): Promise<void> {
+  const over = new AbortController()
+  const answering = answer(parts, request).finally(() => over.abort())
+  // Whoever is first decides; what becomes of the other is of no interest.
+  answering.catch(() => undefined)
+  const isLate = await Promise.race([
+    answering.then(() => false),
+    sleep(ms, true, { signal: over.signal, ref: false }).catch(() => false),
+  ])
+  if (isLate) await autoCommit(parts.pool).run(queueAnswer, [JSON.stringify(request)])
+  else await answering
+}
+
+/** From the queue. One that is refused now was too late. */
+export async function takeAnswer(parts: EngineParts, request: AnswerRequest): Promise<void> {
+  await answer(parts, request).catch((error: unknown) => {
+    if (!(error instanceof RequestError)) throw error
+  })
+}
 
 async function take(transaction: Transaction, parts: EngineParts, request: AnswerRequest): Promise<Answered> {
   const { environmentId } = request

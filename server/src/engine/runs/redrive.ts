@@ -8,7 +8,7 @@ import { priorities } from '../core/fair-share.ts'
 import { timeIn } from '../core/held-clocks.ts'
 import type { Memory } from '../core/memory.ts'
 import { lockRuns } from './load.ts'
-import { type JobState, kindOf, note, type RunState } from './run.ts'
+import { type JobState, kindOf, note, type RunState } from './run-state.ts'
 import type { EngineParts } from './start-runs.ts'
 import { storeRuns } from './store.ts'
 

@@ -14,7 +14,7 @@ import {
 } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
-import { end, type JobStatus, type RunState } from './run.ts'
+import { end, type JobStatus, type RunState } from './run-state.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()

@@ -1,132 +1,33 @@
 // A run is a state machine: it advances through its steps until one has to wait or to call the outside, or none is left.
 // Nothing here does I/O. What a step needs from the database it yields as a `Need`, so that many runs can share one statement.
 
-import type { CopyOf, Goal, RunGoals, RunTopic, StoredDetail } from '../../db/core/tables.ts'
-import type { RecipientPreferences } from '../../db/queries/preferences.ts'
-import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
+import type { RunTopic } from '../../db/core/tables.ts'
+import type { StepVariant } from '../../db/queries/workflows.ts'
 import { RenderError } from '../../render/limits.ts'
-import type { Translator } from '../../render/translations.ts'
-import { placeFor } from '../../steps/contract/caps.ts'
-import { type ControlValues, type Heard, isExtension, type StepKind, type StepType } from '../../steps/contract/kind.ts'
-import type { NewMessage } from '../../steps/contract/message.ts'
-import {
-  type Awaited,
-  type FoundSchedule,
-  groupOf,
-  type HeardEvent,
-  type PlaceAnswer,
-  type Progress,
-  type TakePlace,
-} from '../../steps/contract/need.ts'
-import {
-  type DeadAddress,
-  type Detail,
-  detail,
-  type Reason,
-  type Skip,
-  type StepOutcome,
-  type Wait,
-} from '../../steps/contract/outcome.ts'
-import type { AskChannel, AskedPerson, Asking, CopyState, GivenAnswer } from '../../steps/contract/question.ts'
-import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
+import { type ControlValues, type Heard, isExtension, type StepKind } from '../../steps/contract/kind.ts'
+import type { HeardEvent, Progress } from '../../steps/contract/need.ts'
+import { detail, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
+import type { GivenAnswer } from '../../steps/contract/question.ts'
+import { conditionOf, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
-import { isCommercial } from '../../steps/delivery/consent-links.ts'
-import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
-import { keptIn } from '../../steps/kinds/ask.ts'
-import { copyContent, copyStep } from '../../steps/kinds/ask-copies.ts'
-import { stepKinds } from '../../steps/kinds/index.ts'
-import type { WorkflowVersion } from '../core/memory.ts'
-import { isCritical, type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
-import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
-import { askGoals, beginGoals, hearGoals, listensOf, type Met, positionOfGoal } from './goals.ts'
-
-export type JobStatus =
-  | 'pending'
-  | 'queued'
-  | 'running'
-  | 'delayed'
-  | 'completed'
-  | 'failed'
-  | 'canceled'
-  | 'merged'
-  | 'skipped'
-
-export interface JobState extends JobFacts {
-  step: WorkflowStep
-  type: string
-  status: JobStatus
-  reason: Reason | null
-  error: string | null
-  providerId: string | null
-  details: StoredDetail[]
-  /** How many of the details are stored already. */
-  storedDetails: number
-  output: Record<string, unknown> | null
-  mergedInto: string | null
-  /** Set for a copy of a question. */
-  asked: CopyOf | null
-  dueAt: Date | null
-  isChanged: boolean
-  /** Not stored yet. */
-  isNew: boolean
-}
-
-export interface RunState extends RunFacts {
-  definition: WorkflowVersion
-  preferences: RecipientPreferences | undefined
-  topics: RunTopic[] | null
-  status: 'processing' | 'completed' | 'error'
-  digestedInto: string | null
-  /** Null before its goals are asked, and without any. */
-  goals: RunGoals | null
-  jobs: JobState[]
-  createdAt: Date
-  isNew: boolean
-  /** Who is asked in copies of its questions, by subscriber id, as far as they are needed. */
-  people: Map<string, AskedPerson>
-  /** For its texts in another language. */
-  translatorFor(locale: string | null): Promise<Translator>
-  /** Traces of the triggers that a digest collected. */
-  digestedTraces?: string[]
-  /** What has to be written beside the run itself. */
-  effects: Effects
-}
-
-export interface Effects {
-  messages: Array<NewMessage & { job: JobState }>
-  timers: Array<{ position: number; dueAt: Date }>
-  /** Steps of other runs whose wait is over. */
-  wakes: Array<{ runId: string; position: number }>
-  /** Positions of steps that have to call the outside. */
-  calls: number[]
-  /** What steps wait for beside their time, and the steps that wait no longer. */
-  listens: Array<{ position: number; entries: Awaited[] }>
-  unlistens: number[]
-  /** Posted events that have ended a wait, or the run. */
-  heard: string[]
-  /** What has become of questions. */
-  asking: Array<Asking & { job: JobState }>
-  /** Addresses that providers have called dead. */
-  dead: Array<DeadAddress & { job: JobState }>
-  /** Whether a goal has been met just now. */
-  isGoalMet: boolean
-}
-
-export const noEffects = (): Effects => ({
-  messages: [],
-  timers: [],
-  wakes: [],
-  calls: [],
-  listens: [],
-  unlistens: [],
-  heard: [],
-  asking: [],
-  dead: [],
-  isGoalMet: false,
-})
-
-/** After this many, the step runs whatever the schedule says. */
-const mostScheduleExtensions = 3
+import { type Decided, type Gate, gateOf, judgeStep, withGate } from '../../steps/delivery/filter-gate.ts'
+import { cancelByGoal, goalsOf, leaveByGoal, meetCondition, meetGoal } from './goal-ends.ts'
+import { ask, closeCopies, copyJobs, questionIn, viewOf } from './question-jobs.ts'
+import {
+  end,
+  isEnded,
+  isHeld,
+  type JobState,
+  kindOf,
+  newJob,
+  note,
+  noteOnce,
+  type RunState,
+  resultOf,
+  StepFault,
+} from './run-state.ts'
+import { extension, filtered, outsideSchedule, snoozed, untilOpening, withinCaps } from './step-guards.ts'
+import { stepRunOf } from './step-view.ts'
 
 /** Advances the run as far as it goes without waiting. */
 export function* advance(run: RunState, now: Date): Progress<void> {
@@ -144,68 +45,6 @@ export function* advance(run: RunState, now: Date): Progress<void> {
     if (!(yield* applied(run, job, yield* guarded(() => begin(run, job, now), job), now))) return
   }
   end(run)
-}
-
-const goalsOf = ({ definition }: RunState): Goal[] => definition.journey?.goals ?? []
-
-/** Whether a goal is met: by an event, or by what has happened since the trigger. Then the run is over. */
-function* meetGoal(run: RunState, event: HeardEvent | undefined, now: Date): Progress<boolean> {
-  const goals = goalsOf(run)
-  const job = run.jobs.find((each) => !isEnded(each))
-  if (goals.length === 0 || !job || run.status !== 'processing') return false
-  if (run.goals?.met) return true
-  const of = stepRunOf(run, job, now)
-  if (!run.goals) {
-    const begun = beginGoals(of, goals)
-    run.goals = begun.goals
-    noteOnce(job, begun.warnings, now)
-    run.effects.listens.push(...listensOf(of, goals, run.goals))
-  }
-  const { met, warnings } = yield* hearGoals(of, goals, run.goals, event)
-  noteOnce(job, warnings, now)
-  if (met) yield* endByGoal(run, met, now)
-  return met !== undefined
-}
-
-function* meetCondition(run: RunState, job: JobState, goals: Goal[], now: Date): Progress<boolean> {
-  const { met, warnings } = askGoals({ run, now }, goals)
-  noteOnce(job, warnings, now)
-  if (met) yield* endByGoal(run, met, now)
-  return met !== undefined
-}
-
-/** What waits and what is left is not done. A call under way is finished and recorded first. */
-function* endByGoal(run: RunState, { goal, match }: Met, now: Date): Progress<void> {
-  const { name } = goal
-  const met = { name, event: match?.event ?? null, createdAt: now.toISOString() }
-  run.goals = { keys: run.goals?.keys ?? [], met }
-  run.effects.isGoalMet = true
-  if (match?.heard !== undefined) run.effects.heard.push(match.heard)
-  for (const job of run.jobs) {
-    const isDigest = job.type === 'digest' && job.status === 'delayed'
-    const { dueAt } = job
-    if (!leaveByGoal(run, job, now) || !isDigest) continue
-    yield {
-      ...{ need: 'hand digest on', notificationId: run.id, position: job.position, dueAt: dueAt ?? now },
-      group: groupOf(stepRunOf(run, job, now), String(job.digest?.digestValue ?? '')),
-    }
-  }
-  end(run)
-}
-
-/** @returns false for a call under way, and for what has ended */
-function leaveByGoal(run: RunState, job: JobState, now: Date): boolean {
-  const isCalling = job.status === 'running' || (job.status === 'queued' && job.dueAt === null)
-  if (isEnded(job) || isCalling) return false
-  if (job.status !== 'pending') run.effects.unlistens.push(job.position)
-  cancelByGoal(run, job, now)
-  return true
-}
-
-function cancelByGoal(run: RunState, job: JobState, now: Date): void {
-  note(job, detail('goal_met', { goal: run.goals?.met?.name }), now)
-  Object.assign(job, { status: 'canceled', reason: 'goal_met', dueAt: null })
-  if (!job.asked) run.results[job.step.stepId] = resultOf(job)
 }
 
 /** The call of a step is over that was under way when a goal was met. It is not made again. */
@@ -226,13 +65,6 @@ function recordLast(run: RunState, job: JobState, outcome: StepOutcome | undefin
 export function* hearAll(run: RunState, event: HeardEvent | undefined, now: Date): Progress<void> {
   if (yield* meetGoal(run, event, now)) return
   for (const job of [...run.jobs]) yield* hear(run, job, event, now)
-}
-
-/** A run that goes on with a digest listens again. */
-export function listenAgain(run: RunState, now: Date): void {
-  const [job] = run.jobs
-  if (job && run.goals && !run.goals.met)
-    run.effects.listens.push(...listensOf(stepRunOf(run, job, now), goalsOf(run), run.goals))
 }
 
 function noteBegin(run: RunState, job: JobState, now: Date): void {
@@ -270,10 +102,6 @@ function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
 export const wakeEarly = (run: RunState, job: JobState, now: Date): Progress<void> =>
   isHeld(job) ? beginHeld(run, job, now, { ignoresSchedule: true }) : endWait(run, job, now, true)
 
-/** Whether it waits only because the subscriber's schedule is closed. */
-export const isHeld = (job: Pick<JobState, 'type' | 'status'>): boolean =>
-  job.status === 'delayed' && kindOf(job).wake === undefined
-
 /** Everything is asked again. Where it is held until the same moment, nothing happens. */
 function* beginHeld(run: RunState, job: JobState, now: Date, how: Beginning = {}): Progress<void> {
   const outcome = yield* guarded(() => begin(run, job, now, how), job)
@@ -300,14 +128,6 @@ export function* hear(run: RunState, job: JobState, event: HeardEvent | undefine
   }
   noteOnce(job, found.warnings, now)
   if (found.outcome && apply(run, job, found.outcome, now)) yield* advance(run, now)
-}
-
-/** Events may come by the thousand. */
-function noteOnce(job: JobState, lines: Detail[], now: Date): void {
-  for (const line of lines) {
-    const stored = storedLine(line, now)
-    if (!job.details.some(({ detail: text, raw }) => text === stored.detail && raw === stored.raw)) note(job, line, now)
-  }
 }
 
 /** The step's time has come: its wait is over, or its call is made again. After a cancel there is nothing to do. */
@@ -404,105 +224,7 @@ function* concludeCopy(run: RunState, job: JobState, outcome: StepOutcome, now: 
   end(run)
 }
 
-/** The copies of a question, in their order. */
-const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
-  run.jobs.filter(({ asked }) => asked?.of === position)
-
-/** Their positions are beyond those of all steps. */
-const firstCopy = 1_000
-
-/** Notes what is asked, and makes the copies. */
-function ask(run: RunState, job: JobState, asking: Asking, now: Date): void {
-  run.effects.asking.push({ ...asking, job })
-  let position = Math.max(firstCopy - 1, ...run.jobs.map((each) => each.position))
-  const jobs = asking.copies.map(({ person, channel, level, round, reminder }) => {
-    const { subscriber_id: subscriberId } = person.subscriber
-    run.people.set(subscriberId, person)
-    position += 1
-    const made = newJob(copyStep(job.step, channel), position, { now, newId: run.newId })
-    return { ...made, asked: { of: job.position, subscriberId, level, round, reminder } }
-  })
-  run.jobs.splice(run.jobs.indexOf(job) + copyJobs(run, job).length + 1, 0, ...jobs)
-}
-
-/** Copies of a closed question that are not on their way are not sent any more. */
-function closeCopies(run: RunState, job: JobState, now: Date): void {
-  for (const copy of copyJobs(run, job)) {
-    if (copy.status !== 'queued') continue
-    note(copy, detail('question_over'), now)
-    Object.assign(copy, { status: 'canceled', reason: 'question_closed', dueAt: null })
-    run.effects.unlistens.push(copy.position)
-    run.effects.calls = run.effects.calls.filter((position) => position !== copy.position)
-  }
-}
-
-const copyStates: Partial<Record<JobStatus, CopyState['state']>> = {
-  completed: 'sent',
-  failed: 'failed',
-  canceled: 'held',
-  skipped: 'held',
-}
-
-const copiesOf = (run: RunState, job: JobState): CopyState[] =>
-  copyJobs(run, job).flatMap(({ asked, type, status }) =>
-    asked ? [{ ...asked, channel: type, state: copyStates[status] ?? 'underway' }] : [],
-  )
-
-/** The run as a copy sees it: for the person who is asked. */
-export function viewOf(run: RunState, { asked }: JobState): RunState {
-  const person = asked && run.people.get(asked.subscriberId)
-  if (!person) return run
-  // What a trigger says about addresses and files is about its own recipient.
-  const { phone: _phone, attachments: _attachments, ...payload } = run.event.payload
-  return { ...run, ...person, topics: null, event: { ...run.event, payload, overrides: {} } }
-}
-
-function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
-  const { asked } = job
-  const of = run.jobs.find(({ position }) => position === asked?.of)
-  const person = asked && run.people.get(asked.subscriberId)
-  const view = viewOf(run, job)
-  if (!of || !person) return { now, run: view, step: job.step, values: {}, job }
-  const { questionId } = keptIn({ job: of })
-  const { values, question } = copyContent(stepRunOf(run, of, now), person, questionId, job.type as AskChannel)
-  // The step does not know about places in caps: it sees only its own delivery state.
-  const own = gateOf(job) ? { ...job, delivery: withGate(job.delivery, undefined) } : job
-  return { now, run: { ...view, question }, step: job.step, values, job: own }
-}
-
-/** What clients read of the question in an in-app copy. */
-function questionIn(run: RunState, { asked, type }: JobState): { data?: Record<string, unknown> } {
-  const of = asked && run.jobs.find(({ position }) => position === asked.of)
-  if (!of || type !== 'in_app') return {}
-  return { data: { question: { id: keptIn({ job: of }).questionId, state: 'open', answer: null, answeredBy: null } } }
-}
-
-/** Whose message it is. */
-export const recipientIn = (run: RunState, { asked }: JobState): RunState['subscriber'] =>
-  (asked && run.people.get(asked.subscriberId)?.subscriber) ?? run.subscriber
-
 const done: StepOutcome = { kind: 'done', details: [] }
-
-/** Sets the final status once every step has ended. A run that has met a goal is completed, whatever failed on the way. */
-export function end(run: EndingRun): void {
-  if (!run.jobs.every(isEnded)) return
-  run.status = run.jobs.some(hasFailed) && !run.goals?.met ? 'error' : 'completed'
-  if (!run.goals || !run.effects) return
-  const { effects, goals } = run
-  effects.listens = effects.listens.filter(({ position }) => position < positionOfGoal(0))
-  effects.unlistens.push(...goals.keys.map((_, index) => positionOfGoal(index)))
-}
-
-type EndingRun = Pick<RunState, 'status'> &
-  Partial<Pick<RunState, 'goals' | 'effects'>> & { jobs: Array<Pick<JobState, 'status' | 'reason'>> }
-
-/** A step that may fail does not fail the run. */
-const hasFailed = ({ status, reason }: Pick<JobState, 'status' | 'reason'>) =>
-  status === 'failed' && reason !== 'failure_allowed'
-
-const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
-
-export const isEnded = ({ status }: Pick<JobState, 'status'>): boolean => ended.has(status)
 
 interface Beginning {
   ignoresSchedule?: boolean
@@ -558,40 +280,6 @@ function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, know
   )
 }
 
-/** Goes on with the step if there is a place in every cap that concerns it. The last of what is asked. */
-function* withinCaps(
-  run: RunState,
-  job: JobState,
-  goOn: () => StepOutcome | Progress<StepOutcome>,
-): Progress<StepOutcome> {
-  const need = placeNeededBy(viewOf(run, job), job)
-  if (need) {
-    const place = (yield need) as PlaceAnswer
-    if (!place.isTaken) return capped(place)
-    job.delivery = withGate(job.delivery, { ...gateOf(job), hasPlace: true })
-  }
-  const outcome = goOn()
-  return 'kind' in outcome ? outcome : yield* outcome
-}
-
-/** Undefined where no cap concerns the step, and once it has its places. */
-export function placeNeededBy(run: RunState, job: Pick<JobState, 'type' | 'delivery'>): TakePlace | undefined {
-  const { channel } = kindOf(job)
-  const { environment, subscriber, workflow } = run
-  if (!channel || environment.guards.caps.length === 0 || gateOf(job)?.hasPlace) return undefined
-  return placeFor(environment, subscriber.id, { channel, tags: workflow.tags, isExempt: isExempt(run) })
-}
-
-/** Neither counted in caps nor held back by them. */
-export const isExempt = ({ critical, definition }: Pick<RunState, 'critical' | 'definition'>): boolean =>
-  critical || definition.journey?.exemptFromCaps === true
-
-const capped = ({ cap, freeAt }: Extract<PlaceAnswer, { isTaken: false }>): Skip => ({
-  kind: 'skip',
-  reason: 'capped',
-  details: [detail('capped', { cap: cap.id, limit: cap.limit, window: cap.window, nextPlaceAt: freeAt.toISOString() })],
-})
-
 /** Notes what the filters decided, and keeps it if the step runs by it. */
 function openGate(job: JobState, judgement: Decided, now: Date): void {
   for (const line of judgement.details) note(job, line, now)
@@ -633,103 +321,6 @@ const isWait = ({ isWait: waits = false }: StepKind) => waits
 
 /** Others that are held back end `canceled`. */
 const endsSkipped = (kind: StepKind) => isWait(kind) || isExtension(kind.type)
-
-/** Held back by the subscriber's schedule. */
-export function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
-  if (!kind.obeysSchedule || run.critical) return undefined
-  const { schedule, timezone } = scheduleOf(run)
-  if (isOpen(schedule, now, timezone)) return undefined
-  return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
-}
-
-/** Where steps are held, it waits for the next opening. Undefined if the schedule was opened a moment ago. */
-function* untilOpening(run: RunState, closed: Skip, now: Date): Progress<Skip | Wait | undefined> {
-  if (!holdsSteps(run)) return closed
-  const { environment, subscriber } = run
-  const found = (yield {
-    ...{ need: 'find schedule', environmentId: environment.id, subscriberRowId: subscriber.id },
-  }) as FoundSchedule
-  const { timezone } = found
-  const schedule = found.schedule as Schedule | null
-  if (isOpen(schedule, now, timezone)) return undefined
-  const until = nextOpening(schedule, now, timezone)
-  if (until === undefined) return closed
-  const line = detail('held', { heldUntil: until.toISOString(), timezone, schedule })
-  return { kind: 'wait', until, details: [line], listens: [{ kind: 'schedule', name: '', value: subscriber.id }] }
-}
-
-/** Whether what falls outside a schedule waits for it. */
-export const holdsSteps = ({ definition, environment }: Pick<RunState, 'definition' | 'environment'>): boolean =>
-  (definition.journey?.quietHours ?? environment.guards.quietHours) === 'hold'
-
-export const scheduleOf = (run: RunState) => ({
-  schedule: (run.preferences?.schedule ?? null) as Schedule | null,
-  timezone: run.subscriber.timezone,
-})
-
-/** What the layers of preferences say about a channel. */
-export function preferenceOf(run: RunState, channel: NonNullable<StepKind['channel']>): PreferenceResolution {
-  const { preferences, user_preferences, critical } = run.definition
-  return resolvePreference(
-    {
-      workflow: preferences,
-      user: user_preferences,
-      isMarkedCritical: critical,
-      tenant: run.event.tenantChannels,
-      subscriberGlobal: run.preferences?.global,
-      subscriberWorkflow: run.preferences?.workflow,
-    },
-    channel,
-  )
-}
-
-function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
-  if (!channel) return undefined
-  const resolved = preferenceOf(run, channel)
-  if (resolved.enabled) return undefined
-  const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
-  return { kind: 'skip', reason: 'preference', details: [line] }
-}
-
-/** When the subscriber's pause from commercial messages ends, if it holds back this channel now. The inbox is never paused. */
-export function snoozedUntil(run: RunState, channel: StepKind['channel'], now: Date): Date | undefined {
-  const until = run.subscriber.snoozed_until
-  if (!channel || channel === 'in_app' || run.critical || !isCommercial(run)) return undefined
-  return until !== null && until > now ? until : undefined
-}
-
-function snoozed(run: RunState, { channel }: StepKind, now: Date): Skip | undefined {
-  const until = snoozedUntil(run, channel, now)
-  return until && { kind: 'skip', reason: 'snoozed', details: [detail('snoozed_commercial', { channel, until })] }
-}
-
-/** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */
-function extension(run: RunState, job: JobState, now: Date): StepOutcome | undefined {
-  const kind = kindOf(job)
-  if (!kind.isExtendable || run.critical || settingsOf(job).extendToSchedule !== true) return undefined
-  const { schedule, timezone } = scheduleOf(run)
-  if (isOpen(schedule, now, timezone)) return undefined
-  const until = nextOpening(schedule, now, timezone)
-  if (until === undefined) return undefined
-  if (job.scheduleExtensions >= mostScheduleExtensions) {
-    note(job, detail('schedule_exhausted'), now)
-    return undefined
-  }
-  job.scheduleExtensions += 1
-  const raw = {
-    delayMs: until.getTime() - now.getTime(),
-    nextAvailableTime: until.toISOString(),
-    timezone,
-    schedule,
-    scheduleExtensionsCount: job.scheduleExtensions,
-    maxScheduleExtensions: mostScheduleExtensions,
-  }
-  const again = detail(job.type === 'digest' ? 'digested' : 'delayed', { delay: raw.delayMs })
-  return { kind: 'wait', until, details: [detail('schedule_extended', raw), again] }
-}
-
-/** The step's settings when its wait began, if its kind keeps them. */
-const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery ?? {}
 
 /** @returns whether the run goes on now */
 function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
@@ -839,34 +430,6 @@ function leaveRest(run: RunState, now: Date): void {
   }
 }
 
-export const newJob = (
-  step: JobState['step'],
-  position: number,
-  { now, newId }: { now: Date; newId: RunFacts['newId'] },
-): JobState => ({
-  id: newId(now),
-  position,
-  step,
-  type: step.type,
-  status: 'pending',
-  reason: null,
-  error: null,
-  providerId: null,
-  details: [],
-  storedDetails: 0,
-  output: null,
-  digest: null,
-  mergedInto: null,
-  asked: null,
-  scheduleExtensions: 0,
-  attempts: 0,
-  delivery: null,
-  dueAt: null,
-  createdAt: now,
-  isChanged: true,
-  isNew: true,
-})
-
 function stopRest(run: RunState, now: Date): void {
   for (const job of run.jobs.filter(({ status }) => status === 'pending')) {
     job.status = 'canceled'
@@ -911,71 +474,3 @@ export function endByFault(run: RunState, { job }: StepFault, now: Date): void {
   if (kindOf(job).look) closeCopies(run, job, now)
   end(run)
 }
-
-/** A bug, or unforeseen data: names the step, so that other runs can go on. */
-export class StepFault extends Error {
-  readonly job: JobState
-
-  constructor(job: JobState, cause: unknown) {
-    super(`Step ${job.step.stepId} failed unexpectedly`, { cause })
-    this.job = job
-  }
-}
-
-export function note(job: Pick<JobState, 'details' | 'isChanged'>, line: Detail, now: Date): void {
-  job.details.push(storedLine(line, now))
-  job.isChanged = true
-}
-
-/** Many details share one moment; format it once. */
-const latest = { moment: new Date(0), text: '' }
-
-function isoOf(moment: Date): string {
-  if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
-  return latest.text
-}
-
-export function storedLine(line: Detail, now: Date): StoredDetail {
-  const at = isoOf(now)
-  const { raw } = line
-  return raw === undefined ? { at, ...(line as Omit<Detail, 'raw'>) } : { at, ...line, raw: rawText(raw) }
-}
-
-const longestRaw = 10_240
-
-function rawText(raw: unknown): string {
-  const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
-  return text.length > longestRaw ? `${text.slice(0, longestRaw).toWellFormed()}... [truncated]` : text
-}
-
-export const kindOf = ({ type }: Pick<JobState, 'type'>): StepKind => stepKinds[type as StepType]
-
-export function resultOf(job: JobState): Record<string, unknown> {
-  return job.output ?? kindOf(job).emptyResult ?? {}
-}
-
-export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
-  const { step } = job
-  if (job.asked) return copyRunOf(run, job, now)
-  if (kindOf(job).look) return { now, run, step, values: normalValues(step), job, copies: copiesOf(run, job) }
-  const gate = gateOf(job)
-  if (!gate) return { now, run, step, values: normalValues(step), job }
-  // The step does not know about filters: it sees only its own delivery state.
-  const own = { ...job, delivery: withGate(job.delivery, undefined) }
-  return { now, run, step, values: normalValues(step, variantIn(step, gate)), job: own }
-}
-
-const normalised = new WeakMap<object, ControlValues>()
-
-/** Once per step or variant, not per run: compiled templates are cached by these values. */
-function normalValues(step: WorkflowStep, from: Pick<WorkflowStep, 'controlValues'> = step): ControlValues {
-  const known = normalised.get(from)
-  if (known) return known
-  const values = stepKinds[step.type as StepType].normalise(from.controlValues ?? {})
-  normalised.set(from, values)
-  return values
-}
-
-/** The same for all recipients. */
-export const isCriticalWorkflow = ({ preferences, user_preferences, critical }: WorkflowVersion): boolean =>
-  isCritical({ workflow: preferences, user: user_preferences, isMarkedCritical: critical })

@@ -16,23 +16,18 @@ import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
 import { type FairShare, priorities } from '../core/fair-share.ts'
 import { heldTime } from '../core/held-clocks.ts'
+import { beginHeldWalks } from '../core/held-statements.ts'
 import type { Memory } from '../core/memory.ts'
 import type { Meter } from '../core/meter.ts'
-import {
-  addRecipients,
-  beginHeldWalks,
-  beginWalks,
-  findRecipients,
-  saveTenants,
-  takeEvents,
-  touchWorkflows,
-} from '../core/statements.ts'
+import { addRecipients, findRecipients, saveTenants, takeEvents, touchWorkflows } from '../core/statements.ts'
+import { beginWalks } from '../core/walk-statements.ts'
 import { contextKeysOf, type EventRow, newRun, type PreparedEvent, type RecipientRow } from './compose.ts'
 import type { Hands } from './hands.ts'
 import { type RunKey, readReferences } from './load.ts'
 import { directOf, isWide } from './members.ts'
 import { settle } from './needs.ts'
-import { advance, type RunState } from './run.ts'
+import { advance } from './run.ts'
+import type { RunState } from './run-state.ts'
 import { noteStored, type QueuedWakes, storeRuns, tellHeldWork } from './store.ts'
 import { traceStarts } from './traces.ts'
 

@@ -6,8 +6,8 @@ import { rowsGiven, statement, type Transaction } from '../../db/core/transactio
 import type { StartWorkflow } from '../../steps/contract/need.ts'
 import type { Bell } from '../core/bell.ts'
 import { priorities } from '../core/fair-share.ts'
+import { addHeldWork } from '../core/held-statements.ts'
 import type { Memory, WorkflowVersion } from '../core/memory.ts'
-import { addHeldWork } from '../core/statements.ts'
 import { judgeStart, type Start, type TenantChoice } from './judge.ts'
 import { tellHeldWork } from './store.ts'
 

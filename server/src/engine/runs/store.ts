@@ -9,28 +9,27 @@ import { inTransaction, type Statement, type Transaction } from '../../db/core/t
 import { type EventType, keptOfMessage, tellAll, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
+import { countHeard, dropWaits, saveWaits } from '../core/event-statements.ts'
 import type { FairShare } from '../core/fair-share.ts'
+import { queueHeldWork } from '../core/held-statements.ts'
 import type { Meter } from '../core/meter.ts'
 import {
   addJobs,
   columnsOfRuns,
-  countHeard,
-  dropWaits,
   endCalls,
   endCallsForNow,
   insertRuns,
-  notePassedOver,
   queueCalls,
-  queueHeldWork,
   queueWakes,
-  saveWaits,
   updateRuns,
 } from '../core/statements.ts'
 import { storeDead } from './dead-addresses.ts'
+import { notePassedOver } from '../core/walk-statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
 import type { PassedOver } from './passed-over.ts'
+import { recipientIn } from './question-jobs.ts'
 import { storeQuestions } from './question-rows.ts'
-import { type JobState, type RunState, recipientIn } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 import { traceSteps } from './traces.ts'
 
 /** Calls that one queue job makes in parallel. */
@@ -88,7 +87,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson([...changed.flatMap((run) => messageRows(run, now)), ...copied]),
       storableJson(changed.flatMap((run) => timerRows(run, now))),
     ])
-  await storeWaits(transaction, runs)
+  await storeWaits(transaction, runs, now)
   await storeQuestions(transaction, runs, now)
   await storeDead(transaction, runs, now)
   await writeHeld?.()
@@ -266,7 +265,7 @@ const changedJobs = (run: RunState, now: Date) =>
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
 
 /** What steps wait for beside their time, and what they have heard. */
-async function storeWaits(transaction: Transaction, runs: RunState[]): Promise<void> {
+async function storeWaits(transaction: Transaction, runs: RunState[], now: Date): Promise<void> {
   const over = runs.flatMap((run) => run.effects.unlistens.map((position) => ({ run, position })))
   if (over.length > 0)
     await transaction.run(dropWaits, [
@@ -275,7 +274,7 @@ async function storeWaits(transaction: Transaction, runs: RunState[]): Promise<v
       over.map(({ position }) => position),
     ])
   const waits = runs.flatMap(waitRows)
-  if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits)])
+  if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits), now])
   const heard = runs.flatMap((run) => run.effects.heard.map((id) => ({ environmentId: run.environment.id, id })))
   if (heard.length > 0)
     await transaction.run(countHeard, [heard.map(({ environmentId }) => environmentId), heard.map(({ id }) => id)])

@@ -4,7 +4,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { StepOutcome } from '../../steps/contract/outcome.ts'
 import { type Tracing, traceparentOf } from '../../tracing.ts'
 import type { PreparedEvent } from './compose.ts'
-import type { JobState, RunState } from './run.ts'
+import type { JobState, RunState } from './run-state.ts'
 
 /** The name of an unknown workflow may be anything. */
 const longestName = 255

@@ -160,6 +160,19 @@ test('a change that this process has not heard of yet decides all the same', asy
   expect(await messagesOf(api, '')).toHaveLength(2)
 })
 
+test('a hundred triggers that meet such a change read the environment once, not a hundred times', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'news', [inApp()])
+  await trigger(api, 'news', 'ada')
+  await server.database.pool.query('UPDATE workflows SET version = version + 1 WHERE environment_id = $1', [
+    api.environmentId,
+  ])
+  const events = Array.from({ length: 90 }, () => ({ name: 'news', to: 'ada' }))
+  const read = await statementsOf(() => api.post('/v1/events/trigger/bulk', { events }), ['clock_seed'])
+  expect(read).toHaveLength(1)
+  expect(await messagesOf(api, '')).toHaveLength(91)
+})
+
 test('shared steps, many recipients and topics are left to the queue', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'throttled', [waiting, inApp()])

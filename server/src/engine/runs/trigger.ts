@@ -16,22 +16,22 @@ import { stepKinds } from '../../steps/kinds/index.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { heldTime } from '../core/held-clocks.ts'
+import { addHeldWork } from '../core/held-statements.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   acceptTriggers,
   acceptTriggersWithFiles,
   acceptWithRuns,
-  addHeldWork,
   findRecipients,
   keepBridged,
-  notePassedOver,
   separator,
 } from '../core/statements.ts'
+import { notePassedOver } from '../core/walk-statements.ts'
 import { type Attachment, splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
 import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
 import { PassedOver } from './passed-over.ts'
-import { isCriticalWorkflow, isExempt } from './run.ts'
+import { isCriticalWorkflow } from './run-state.ts'
 import {
   advanceEvents,
   type EngineParts,
@@ -40,6 +40,7 @@ import {
   noteTriggered,
   startEvents,
 } from './start-runs.ts'
+import { isExempt } from './step-guards.ts'
 import { columnsOfNew, isWhole, passedOverColumns, tellHeldWork } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
@@ -119,7 +120,7 @@ export class Triggers {
       if (!environment) throw fail('unknown_trigger')
       const judged = await this.#judge(environment, request, { id, transactionId, createdAt }, bridged).catch(refusalIn)
       if (typeof judged === 'object' && 'request' in judged) {
-        if ((await this.#commit(judged, environment)) === 'stored') {
+        if ((await this.#commit(judged, environment, bridged)) === 'stored') {
           if (request.invalidRecipients) await this.#notePassedOver(judged, request.invalidRecipients)
           return { status: 'processed', transactionId }
         }
@@ -127,23 +128,31 @@ export class Triggers {
         if (typeof judged === 'string') return { status: judged, transactionId }
         throw judged
       }
-      this.#surroundings.memory.forget(request.environmentId)
+      await this.#surroundings.memory.forgetStale(environment)
     }
     throw new Error(`The environment changed ${mostTries} times while accepting a trigger.`)
   }
 
-  #commit(judged: AcceptedTrigger, { facts }: RememberedEnvironment): Promise<'stored' | 'stale'> {
-    if (facts.clock) return retryConflicts(() => this.#storeHeld(judged))
+  #commit(
+    judged: AcceptedTrigger,
+    environment: RememberedEnvironment,
+    bridged: WorkflowVersion | undefined,
+  ): Promise<'stored' | 'stale'> {
+    if (environment.facts.clock)
+      return retryConflicts(async () =>
+        this.#storeHeld(judged, bridged ?? (await environment.workflow(judged.request.name))),
+      )
     return (judged.isImmediate ? this.#immediate : this.#queued).add(judged)
   }
 
   /** Where the clock is held: taken at the time it shows, and started in its turn. */
-  async #storeHeld(trigger: AcceptedTrigger): Promise<'stored' | 'stale'> {
+  async #storeHeld(trigger: AcceptedTrigger, workflow: WorkflowVersion | undefined): Promise<'stored' | 'stale'> {
     const { pool, clock, bell } = this.#surroundings
     const { environmentId } = trigger.request
     return inTransaction(pool, async (transaction) => {
       const now = await heldTime(transaction, clock, environmentId)
       trigger.createdAt = now
+      if (workflow) trigger.cancellationKey = this.#keyOf(trigger.request, workflow, trigger.values, now)
       const group = groupOf([trigger])
       const { statement, values } = this.#accepting(group, null, { isHeld: true })
       const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
@@ -205,7 +214,7 @@ export class Triggers {
       payload: JSON.stringify(rest),
       attachments,
       values: rest,
-      cancellationKey: this.#keyOf(request, workflow, rest),
+      cancellationKey: this.#keyOf(request, workflow, rest, given.createdAt),
       isImmediate,
       isPlain:
         isImmediate &&
@@ -217,13 +226,18 @@ export class Triggers {
   }
 
   /** What its runs can be cancelled by: as the trigger says, or as its workflow makes it of the payload. */
-  #keyOf({ cancellationKey, context }: TriggerRequest, { identifier, journey }: WorkflowVersion, payload: Members) {
+  #keyOf(
+    { cancellationKey, context }: TriggerRequest,
+    { identifier, journey }: WorkflowVersion,
+    payload: Members,
+    now: Date,
+  ): string | null {
     if (cancellationKey !== undefined) return cancellationKey
     const template = journey?.cancellationKey
     if (template === undefined) return null
-    const { log, clock } = this.#surroundings
+    const { log } = this.#surroundings
     try {
-      const key = keyFrom(template, { payload, context: context ?? {} }, clock.now())
+      const key = keyFrom(template, { payload, context: context ?? {} }, now)
       if (key === undefined) log.warn({ workflowId: identifier }, 'the cancellation key of a trigger is too long')
       return key || null
     } catch (error) {

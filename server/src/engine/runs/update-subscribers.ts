@@ -4,7 +4,7 @@ import { rowsGiven, statement, type Transaction } from '../../db/core/transactio
 import { type SubscriberInput, type SubscriberRow, upsertSubscribers } from '../../db/queries/subscribers.ts'
 import type { UpdateSubscriber } from '../../steps/contract/need.ts'
 import type { Memory } from '../core/memory.ts'
-import type { RunState } from './run.ts'
+import type { RunState } from './run-state.ts'
 
 /** In the order in which subscribers are written in bulk. */
 const lockSubscribers = statement(

@@ -2,7 +2,7 @@
 import { messageIdFor } from '../../steps/contract/message.ts'
 import type { Progress as DestinationProgress } from '../../steps/delivery/dispatch.ts'
 import type { CallResult } from '../runs/call.ts'
-import type { JobState } from '../runs/run.ts'
+import type { JobState } from '../runs/run-state.ts'
 import type { Attempt } from './record.ts'
 
 /** Calls of a step that hang, until a moment of simulated time. */

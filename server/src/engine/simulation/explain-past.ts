@@ -3,7 +3,7 @@ import type { StoredDetail } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
-import { type JobState, kindOf } from '../runs/run.ts'
+import { type JobState, kindOf } from '../runs/run-state.ts'
 import {
   armGate,
   channelsOf,

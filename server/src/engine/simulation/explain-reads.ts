@@ -1,22 +1,23 @@
-// Reads what an explanation needs, in one read-only snapshot: of "would she get it?" the windows that are really open, of "why did
+// Reads what an explanation needs, in the caller's snapshot: of "would she get it?" the windows that are really open, of "why did
 // she not?" the record.
 import { CompiledQuery, sql } from 'kysely'
-import type { Db, Tx } from '../../db/core/database.ts'
+import type { Tx } from '../../db/core/database.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
 import { circuitsOf } from '../../db/queries/circuits.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
-import { findMerged } from '../core/statements.ts'
+import { findMerged } from '../core/window-statements.ts'
 import { contextKeysOf, type EventRow } from '../runs/compose.ts'
-import type { JobState } from '../runs/run.ts'
+import type { JobState } from '../runs/run-state.ts'
 import { mostEventBytes, mostEvents } from '../runs/windows.ts'
 import type { PastRecord } from './explain-past.ts'
 import type { CollectingRun } from './play.ts'
 import type { Owner } from './remedies.ts'
 import type { Members, Scenario, Snapshot } from './scenario.ts'
 import type { Situation } from './situation.ts'
-import { inSnapshot, Reading, type Sources } from './snapshot.ts'
+import { Reading } from './snapshot.ts'
 import { noWindows } from './windows.ts'
 
 /** Groups of one person at one workflow. */
@@ -28,31 +29,30 @@ interface Asked {
   tenant: string | undefined
 }
 
-export function readSituation(
-  { db, secrets }: Sources,
+export async function readSituation(
+  tx: Tx,
+  secrets: Secrets,
   environmentId: string,
   scenario: Scenario,
   asked: Asked,
 ): Promise<{ situation: Situation; owner: Owner }> {
-  return inSnapshot(db, async (tx) => {
-    const reading = new Reading(tx, environmentId, scenario)
-    const snapshot = await reading.all(secrets, undefined)
-    const { workflow } = snapshot
-    const subscriber = snapshot.subscribers.find((row) => row.subscriber_id === asked.subscriberId)
-    const rows = { environmentId, workflowId: workflow.id, subscriberRowId: subscriber?.id ?? '' }
-    const situation: Situation = {
-      ...{ scenario, snapshot },
-      beginning: await readWindows(tx, reading, workflow, {
-        ...{ ...rows, at: new Date(scenario.startAt) },
-        hasCaps: snapshot.environment.guards.caps.length > 0,
-      }),
-      circuits: await circuitsOf(tx, environmentId).where('host', '=', '').execute(),
-      spare: reading.integrations.filter(({ active }) => !active),
-      changed: await readChanges(tx, snapshot, { ...rows, ...asked }),
-    }
-    const { id, identifier, name } = workflow
-    return { situation, owner: { ...asked, subscriber, workflow: { id, identifier, name } } }
-  })
+  const reading = new Reading(tx, environmentId, scenario)
+  const snapshot = await reading.all(secrets, undefined)
+  const { workflow } = snapshot
+  const subscriber = snapshot.subscribers.find((row) => row.subscriber_id === asked.subscriberId)
+  const rows = { environmentId, workflowId: workflow.id, subscriberRowId: subscriber?.id ?? '' }
+  const situation: Situation = {
+    ...{ scenario, snapshot },
+    beginning: await readWindows(tx, reading, workflow, {
+      ...{ ...rows, at: new Date(scenario.startAt) },
+      hasCaps: snapshot.environment.guards.caps.length > 0,
+    }),
+    circuits: await circuitsOf(tx, environmentId).where('host', '=', '').execute(),
+    spare: reading.integrations.filter(({ active }) => !active),
+    changed: await readChanges(tx, snapshot, { ...rows, ...asked }),
+  }
+  const { id, identifier, name } = workflow
+  return { situation, owner: { ...asked, subscriber, workflow: { id, identifier, name } } }
 }
 
 interface Rows {
@@ -236,39 +236,37 @@ interface TransactionRow {
 }
 
 /** What was recorded of a trigger about one person; undefined if there is no such trigger. */
-export function readPast(
-  db: Db,
+export async function readPast(
+  tx: Tx,
   environmentId: string,
   { transactionId, subscriberId }: { transactionId: string; subscriberId: string },
 ): Promise<PastRecord | undefined> {
-  return inSnapshot(db, async (tx) => {
-    const { rows: events } = await sql<TransactionRow>`
-      SELECT e.id, e.workflow_id, w.identifier AS workflow, e.started_at, e.created_at, e.payload, e.context, e.tenant,
-        EXISTS (SELECT FROM walks k WHERE k.environment_id = e.environment_id AND k.event_id = e.id) AS is_walking
-      FROM (SELECT ${environmentId}::text AS environment_id, ${transactionId}::text AS transaction_id) asked
-      JOIN events e ON ${sql.raw(isOfTransaction('asked.environment_id', 'asked.transaction_id'))}
-      LEFT JOIN workflows w ON w.environment_id = e.environment_id AND w.id = e.workflow_id`.execute(tx)
-    const [event] = events
-    if (!event) return undefined
-    const run = await tx
-      .selectFrom('notifications')
-      .select(['id', 'workflow_version', 'created_at'])
-      .where('environment_id', '=', environmentId)
-      .where('transaction_id', '=', transactionId)
-      .where('subscriber_id', '=', subscriberId)
-      .orderBy('id', 'desc')
-      .executeTakeFirst()
-    const { identifier } = event.tenant ?? {}
-    return {
-      ...{ transactionId, subscriberId, workflowId: event.workflow ?? event.workflow_id, at: event.created_at },
-      isStored: event.workflow !== null,
-      ...{ payload: event.payload, context: event.context ?? undefined },
-      tenant: identifier === undefined ? undefined : String(identifier),
-      isUnderWay: event.started_at === null || event.is_walking,
-      run: run && (await readRun(tx, environmentId, event.workflow_id, run)),
-      passedOver: run ? undefined : await readPassedOver(tx, environmentId, event.id, subscriberId),
-    }
-  })
+  const { rows: events } = await sql<TransactionRow>`
+    SELECT e.id, e.workflow_id, w.identifier AS workflow, e.started_at, e.created_at, e.payload, e.context, e.tenant,
+      EXISTS (SELECT FROM walks k WHERE k.environment_id = e.environment_id AND k.event_id = e.id) AS is_walking
+    FROM (SELECT ${environmentId}::text AS environment_id, ${transactionId}::text AS transaction_id) asked
+    JOIN events e ON ${sql.raw(isOfTransaction('asked.environment_id', 'asked.transaction_id'))}
+    LEFT JOIN workflows w ON w.environment_id = e.environment_id AND w.id = e.workflow_id`.execute(tx)
+  const [event] = events
+  if (!event) return undefined
+  const run = await tx
+    .selectFrom('notifications')
+    .select(['id', 'workflow_version', 'created_at'])
+    .where('environment_id', '=', environmentId)
+    .where('transaction_id', '=', transactionId)
+    .where('subscriber_id', '=', subscriberId)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  const { identifier } = event.tenant ?? {}
+  return {
+    ...{ transactionId, subscriberId, workflowId: event.workflow ?? event.workflow_id, at: event.created_at },
+    isStored: event.workflow !== null,
+    ...{ payload: event.payload, context: event.context ?? undefined },
+    tenant: identifier === undefined ? undefined : String(identifier),
+    isUnderWay: event.started_at === null || event.is_walking,
+    run: run && (await readRun(tx, environmentId, event.workflow_id, run)),
+    passedOver: run ? undefined : await readPassedOver(tx, environmentId, event.id, subscriberId),
+  }
 }
 
 async function readRun(

@@ -2,7 +2,7 @@
 // what would open the closed ones.
 import { placesOf } from '../../steps/contract/tree.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
-import { isEnded, isHeld, type JobState, kindOf } from '../runs/run.ts'
+import { isEnded, isHeld, type JobState, kindOf } from '../runs/run-state.ts'
 import { type Gate, type GateFacts, judgeGates } from './gates.ts'
 import { Play } from './play.ts'
 import type { RunRecord } from './record.ts'

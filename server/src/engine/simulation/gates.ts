@@ -1,7 +1,7 @@
 // Judges every gate that a step has to pass, also those behind a closed one: with the functions that the engine asks, and for
 // what only the step's call knows by making it, each time with what was missing put in place.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
-import { pathsIn, stepTemplates } from '../../steps/check/templates.ts'
+import { neededIn, pathsIn, stepTemplates } from '../../steps/check/templates.ts'
 import { read } from '../../steps/conditions/operators.ts'
 import type { StepKind } from '../../steps/contract/kind.ts'
 import type { Reason, StepOutcome } from '../../steps/contract/outcome.ts'
@@ -13,19 +13,17 @@ import { askedIdentifier, branded } from '../../steps/delivery/integration-choic
 import { circuitState } from '../core/circuit-records.ts'
 import { nextOpening } from '../core/schedule.ts'
 import { failureOf } from '../runs/call.ts'
+import { earlierOf } from '../runs/run.ts'
+import { type JobState, kindOf, type RunState } from '../runs/run-state.ts'
 import {
-  earlierOf,
   holdsSteps,
-  type JobState,
-  kindOf,
   outsideSchedule,
   placeNeededBy,
   preferenceOf,
-  type RunState,
   scheduleOf,
   snoozedUntil,
-  stepRunOf,
-} from '../runs/run.ts'
+} from '../runs/step-guards.ts'
+import { stepRunOf } from '../runs/step-view.ts'
 import type { Play } from './play.ts'
 import type { GivenAnswer, Members } from './scenario.ts'
 import { Faults, standIns } from './stand-ins.ts'
@@ -254,13 +252,13 @@ class CallGates {
     }
   }
 
-  /** What the templates read and nobody has filled. */
+  /** What the templates read, nobody has filled and no default stands in for. */
   #empty(): string[] {
     const { run, job, now } = this.#at
     const of = stepRunOf(run, job, now)
     const { data } = situationOf(of)
     const { skip: _, ...texts } = of.values
-    const paths = pathsIn(stepTemplates(texts, kindOf(job)))
+    const paths = neededIn(stepTemplates(texts, kindOf(job)))
     const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
     const names = paths
       .filter((path) => path.length > 1 && path.every((part) => typeof part === 'string'))

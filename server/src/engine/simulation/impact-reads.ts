@@ -257,7 +257,11 @@ interface WaitingRow {
 }
 
 /** By the workflow's internal id. */
-async function readWaiting(tx: Tx, environmentId: string, changes: Change[]): Promise<Map<string, Waiting>> {
+export async function readWaiting(
+  tx: Tx,
+  environmentId: string,
+  changes: Array<Pick<Change, 'before'> & { after: { steps: WorkflowStep[] } | undefined }>,
+): Promise<Map<string, Waiting>> {
   const ids = changes.flatMap(({ before }) => before?.id ?? [])
   const { rows } = await sql<WaitingRow>`
     SELECT w.*, (

@@ -38,8 +38,13 @@ export function momentIn(text: string, startAt?: number): number {
     return startAt + durationMs(text.slice(1))
   }
   if (isoPattern.test(text)) {
-    const moment = Date.parse(text)
-    if (!Number.isNaN(moment)) return moment
+    try {
+      // `Date.parse` takes the 30th of February for the 2nd of March.
+      return Temporal.Instant.from(text).epochMilliseconds
+    } catch (error) {
+      if (error instanceof RangeError) throw new MomentInvalid(`${JSON.stringify(text)} has no such date or time`)
+      throw error
+    }
   }
   const [, wall = '', zone = ''] = wallPattern.exec(text) ?? []
   if (wall === '')

@@ -41,21 +41,10 @@ import { idleStatus, judgePayload, judgeStart, keyFrom } from '../runs/judge.ts'
 import { directOf, isWide, reach } from '../runs/members.ts'
 import { PassedOver } from '../runs/passed-over.ts'
 import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
-import {
-  advance,
-  answerQuestion,
-  endByFault,
-  hearAll,
-  isEnded,
-  type JobState,
-  newJob,
-  noEffects,
-  type RunState,
-  recipientIn,
-  StepFault,
-  stepRunOf,
-  wakeUp,
-} from '../runs/run.ts'
+import { recipientIn } from '../runs/question-jobs.ts'
+import { advance, answerQuestion, endByFault, hearAll, wakeUp } from '../runs/run.ts'
+import { isEnded, type JobState, newJob, noEffects, type RunState, StepFault } from '../runs/run-state.ts'
+import { stepRunOf } from '../runs/step-view.ts'
 import type { TriggerRequest } from '../runs/trigger-request.ts'
 import { Hang, noteNext } from './calls.ts'
 import { DueList } from './due-list.ts'

@@ -8,7 +8,8 @@ import type { keptOf } from '../../steps/delivery/sandbox.ts'
 import { armsTo, copyOf, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
-import { isEnded, isHeld, type JobState, type RunState, recipientIn } from '../runs/run.ts'
+import { recipientIn } from '../runs/question-jobs.ts'
+import { isEnded, isHeld, type JobState, type RunState } from '../runs/run-state.ts'
 import { limits, SimulationRefused } from './scenario.ts'
 
 type Members = Record<string, unknown>

@@ -13,10 +13,11 @@ const memoryMb = 512
 const youngMemoryMb = 192
 
 /**
- * While the process is busy with other requests for more than this share of its time, the next simulation waits twice as long as
- * the last one took: reading one and answering it holds up whoever notifies.
+ * While the process is busy with other requests for more than this share of its time, the next simulation waits several times as
+ * long as the last one took: reading one and answering it holds up whoever notifies.
  */
 const busyShare = 0.7
+const restFactor = 4
 const longestRestMs = 1_000
 
 /** Too many are waiting. */
@@ -59,7 +60,7 @@ export class Simulations {
     return () => {
       const now = performance.now()
       const isBusy = performance.eventLoopUtilization(before).utilization > busyShare
-      this.#restUntil = isBusy ? now + Math.min(longestRestMs, 2 * (now - began)) : 0
+      this.#restUntil = isBusy ? now + Math.min(longestRestMs, restFactor * (now - began)) : 0
       this.#leave()
     }
   }

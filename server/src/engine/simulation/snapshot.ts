@@ -24,11 +24,6 @@ import { limits, type Scenario, SimulationRefused, type Snapshot } from './scena
 
 const statementTimeoutMs = 10_000
 
-export interface Sources {
-  db: Db
-  secrets: Secrets
-}
-
 /** One read-only snapshot with a time limit. */
 export function inSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
   return db
@@ -39,16 +34,6 @@ export function inSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> 
       await sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(tx)
       return read(tx)
     })
-}
-
-/** @param draft the workflow instead of the stored one */
-export function readSnapshot(
-  { db, secrets }: Sources,
-  environmentId: string,
-  scenario: Scenario,
-  draft: WorkflowVersion | undefined,
-): Promise<Snapshot> {
-  return inSnapshot(db, (tx) => new Reading(tx, environmentId, scenario).all(secrets, draft))
 }
 
 export class Reading {
@@ -68,6 +53,7 @@ export class Reading {
     this.#scenario = scenario
   }
 
+  /** @param draft the workflow instead of the stored one */
   async all(secrets: Secrets, draft: WorkflowVersion | undefined): Promise<Snapshot> {
     const { inputs, workflowId, version } = this.#scenario
     const triggers = inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))

@@ -9,7 +9,7 @@ import { failure, keptOf } from '../../steps/delivery/sandbox.ts'
 import { examplePayload } from '../authoring/payload-example.ts'
 import type { BridgeAnswer } from '../core/bridge.ts'
 import type { CallHands } from '../runs/call.ts'
-import type { JobState, RunState } from '../runs/run.ts'
+import type { JobState, RunState } from '../runs/run-state.ts'
 import type { Kept, PlayRecord } from './record.ts'
 import type { FaultInput, GivenAnswer } from './scenario.ts'
 

@@ -22,7 +22,7 @@ import type {
 } from '../../steps/contract/need.ts'
 import { inherit } from '../runs/canceling.ts'
 import { factsOf, newMessagesOf } from '../runs/message-facts.ts'
-import type { JobState, RunState } from '../runs/run.ts'
+import type { JobState, RunState } from '../runs/run-state.ts'
 import {
   byAge,
   closeDigest,
@@ -268,7 +268,7 @@ export class Windows {
 
   /** Whether there would be a place now. */
   askPlace({ subscriberRowId, caps }: Pick<TakePlace, 'subscriberRowId' | 'caps'>): PlaceAnswer {
-    return askPlace(caps, (capId) => this.#places.get(placesKey(subscriberRowId, capId)) ?? [], this.#now())
+    return askPlace(caps, ({ id }) => this.#places.get(placesKey(subscriberRowId, id)) ?? [], this.#now())
   }
 
   #openWindow(

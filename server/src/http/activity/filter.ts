@@ -40,6 +40,9 @@ export const activityFilter = {
         'Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed`',
     }),
   ),
+  held: Type.Optional(
+    Type.Boolean({ description: 'Runs with a step that was held until the schedule of its subscriber opened' }),
+  ),
   severity: Type.Optional(Type.Array(Severity)),
   transactionId: Type.Optional(QueryList),
   startedBy: Type.Optional(Type.String({ description: 'Runs that a step of this run has started' })),
@@ -190,7 +193,7 @@ interface Lead {
 }
 
 function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
-  const { reasons, topicKey, severity, status } = query
+  const { reasons, held, topicKey, severity, status } = query
   const list = (from: RawBuilder<unknown>, alias: string, id: string) => {
     const [place, column] = [sql.ref(`${alias}.environment_id`), sql.ref(`${alias}.${id}`)]
     return (conditions: RawBuilder<unknown>[]): Lead['lists'] =>
@@ -213,6 +216,7 @@ function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
   }
   return [
     ...(reasons ? [byReason([...new Set(reasons)], steps)] : []),
+    ...(held ? [{ condition: wasHeld, lists: steps([sql`j.held_at IS NOT NULL`]) }] : []),
     ...(topicKey ? [byTopic(topicKey, runs)] : []),
     ...eachOf(sql`t.severity`, severity),
     ...eachOf(sql`t.status`, status),
@@ -227,6 +231,9 @@ const byReason = (reasons: string[], steps: ListsOf): Lead => ({
     WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND j.reason = ANY(${reasons}::text[]) OFFSET 0)`,
   lists: steps(reasons.map((reason) => sql`j.reason = ${reason}`)),
 })
+
+const wasHeld = sql`EXISTS (SELECT FROM jobs j
+  WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND j.held_at IS NOT NULL OFFSET 0)`
 
 /** The index has each run's first topic; the few runs with several topics are searched separately. */
 function byTopic(topicKey: string, runs: ListsOf): Lead {

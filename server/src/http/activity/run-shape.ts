@@ -11,7 +11,7 @@ import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { armsTo, copyOf, outcomeOf } from '../../engine/runs/extension-outcome.ts'
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
-import { isHeld, type JobState } from '../../engine/runs/run.ts'
+import { isHeld, type JobState } from '../../engine/runs/run-state.ts'
 import { providerIds } from '../../providers/catalog.ts'
 import { extensionKinds } from '../../steps/contract/kind.ts'
 import { placeOf } from '../../steps/contract/tree.ts'
@@ -68,7 +68,7 @@ const Job = Type.Object({
       {
         additionalProperties: true,
         description:
-          'Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it',
+          'Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning',
       },
     ),
   ),

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { randomLower } from '../../db/core/ids.ts'
@@ -11,6 +10,7 @@ import { allOf, contains } from '../../db/core/page.ts'
 import { refuseOwned } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import {
+  deleteLayouts,
   findLayout,
   insertLayout,
   type LayoutContent,
@@ -20,6 +20,7 @@ import {
   saveLayouts,
 } from '../../db/queries/layouts.ts'
 import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { previewLayout } from '../../engine/authoring/layout-preview.ts'
 import { layoutDefinition } from '../../engine/definitions/layout-definition.ts'
@@ -304,9 +305,7 @@ export const layouts: Resource = (app, { db, secrets, brand, config: { limits } 
         if (row.is_default) throw fail('default_layout_kept', { layoutId: row.identifier })
         await refuseOwned(tx, environment.id, 'layout', [row.identifier])
         await unsetLayout(tx, writing(request), row)
-        await disableTranslations(tx, translatedBy(row))
-        await tx.deleteFrom('layouts').where('environment_id', '=', environment.id).where('id', '=', row.id).execute()
-        await announce(tx, 'layouts', environment.id)
+        await deleteLayouts(tx, environment.id, [row.id], request.now())
       })
       return reply.code(204).send(null)
     },
@@ -536,6 +535,7 @@ async function addLayout(
       if (!isTranslated) return row
       if (source) await copyTranslations(tx, translatedBy(source), translatedBy(row))
       await enableTranslations(tx, translatedBy(row), request.now())
+      await keepTexts(tx, environment.id, 'layout', [row.id], { now: request.now() })
       return row
     })
   } catch (error) {
@@ -545,7 +545,7 @@ async function addLayout(
   }
 }
 
-async function refuseOneTooMany(tx: Tx, environmentId: string, limit: number): Promise<void> {
+export async function refuseOneTooMany(tx: Tx, environmentId: string, limit: number): Promise<void> {
   const { count } = await tx
     .selectFrom('layouts')
     .select((select) => select.fn.countAll<string>().as('count'))

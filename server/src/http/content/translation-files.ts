@@ -1,4 +1,5 @@
 // Translations in bulk: a file per locale of one resource, and one master JSON per locale for all of them.
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -15,7 +16,7 @@ import { parseBody } from '../edge/body.ts'
 import { Locale, supportedLocale } from '../edge/locales.ts'
 import type { App, Environment, Resource } from '../edge/resource.ts'
 import { Body, FreeObject } from '../edge/schema.ts'
-import { largestContent, ResourceId, ResourceType, readTranslated } from './translations.ts'
+import { keepChangedTexts, largestContent, ResourceId, ResourceType, readTranslated } from './translations.ts'
 import { takeForms, UploadedFile } from './upload.ts'
 
 /** Enough for every locale in use; the whole request is held in memory. */
@@ -73,6 +74,7 @@ export const translationFiles: Resource = (app, { db }) => {
           if (valid.length === 0) throw fail('no_translation_files', undefined, { ctx: { errors } })
           const texts = valid.map((text) => ({ resourceType, resourceRowId: id, ...text }))
           await writeTranslations(tx, request.environment.id, texts, request.now())
+          await keepChangedTexts(tx, request, texts)
         })
         return {
           totalFiles: files.length,
@@ -118,11 +120,7 @@ export const translationFiles: Resource = (app, { db }) => {
     },
     async (request) => {
       const locale = supportedLocale(request.body.locale) ?? request.body.locale
-      return db
-        .transaction()
-        .execute((tx) =>
-          importMaster(tx, request.environment, { locale, master: request.body.masterJson }, request.now()),
-        )
+      return db.transaction().execute((tx) => importMaster(tx, request, { locale, master: request.body.masterJson }))
     },
   )
 
@@ -144,9 +142,7 @@ export const translationFiles: Resource = (app, { db }) => {
         if (!file || more.length > 0) throw fail('master_json_file_count')
         const [locale = ''] = localesOf([file])
         const master = readMasterFile(file)
-        return db
-          .transaction()
-          .execute((tx) => importMaster(tx, request.environment, { locale, master }, request.now()))
+        return db.transaction().execute((tx) => importMaster(tx, request, { locale, master }))
       },
     )
   })
@@ -236,10 +232,10 @@ const masterLists: Array<{ resourceType: TranslatedType; list: keyof Master }> =
 
 async function importMaster(
   tx: Tx,
-  { id: environmentId }: Environment,
+  request: FastifyRequest,
   { locale, master }: { locale: string; master: Master },
-  now: Date,
 ): Promise<Static<typeof ImportResult>> {
+  const { id: environmentId } = request.environment
   const texts: NewTranslation[] = []
   const successful: string[] = []
   const failed: string[] = []
@@ -261,7 +257,10 @@ async function importMaster(
       texts.push({ resourceType, resourceRowId: id, locale, content })
     }
   }
-  if (texts.length > 0) await writeTranslations(tx, environmentId, texts, now)
+  if (texts.length > 0) {
+    await writeTranslations(tx, environmentId, texts, request.now())
+    await keepChangedTexts(tx, request, texts)
+  }
   return {
     success: successful.length > 0,
     message: importMessage(locale, successful.length, failed.length),

@@ -4,15 +4,18 @@ import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { allOf, contains } from '../../db/core/page.ts'
+import { refuseOwned } from '../../db/queries/definition-files.ts'
 import { layoutFieldsOf, lockLayout, saveLayout } from '../../db/queries/layouts.ts'
 import {
   announceTranslations,
   disableTranslations,
   findTranslatable,
+  type NewTranslation,
   type TranslatableRow,
   type TranslatedType,
   writeTranslations,
 } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import { fieldsOf, saveWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { fail } from '../../errors.ts'
 import { authorOf } from '../edge/authorship.ts'
@@ -75,6 +78,7 @@ export const translations: Resource = (app, { db }) => {
         const resource = await readTranslated(tx, request.environment, request.body, 'lock')
         const text = { resourceType, resourceRowId: resource.id, locale, content }
         const [row] = await writeTranslations(tx, request.environment.id, [text], request.now())
+        await keepChangedTexts(tx, request, [text])
         if (!row) throw new Error('The translation written in this transaction cannot be read back.')
         return toTranslation(resourceType, resource, { ...row, content })
       })
@@ -184,6 +188,7 @@ export const translations: Resource = (app, { db }) => {
         if (numDeletedRows === 0n)
           throw fail('translation_not_found', { resourceType, resourceId: resource.identifier, locale })
         await announceTranslations(tx, resourceType, request.environment.id)
+        await keepChangedTexts(tx, request, [{ resourceType, resourceRowId: resource.id, locale }])
       })
       return reply.code(204).send(null)
     },
@@ -333,4 +338,21 @@ async function switchOff(
     if (fields) await saveWorkflow(tx, writing, fields)
   }
   await disableTranslations(tx, { environmentId, resourceType, resourceRowId: id })
+  await keepTexts(tx, environmentId, resourceType, [id], writing)
+}
+
+/** Call after texts were written: each change is a version of what they belong to. Texts that files own may be kept to them. */
+export async function keepChangedTexts(
+  tx: Tx,
+  request: FastifyRequest,
+  texts: Array<Omit<NewTranslation, 'content'>>,
+): Promise<void> {
+  const { id: environmentId } = request.environment
+  await refuseOwned(tx, environmentId, 'translation', [...new Set(texts.map(({ locale }) => locale))])
+  const written = { now: request.now(), by: authorOf(request) }
+  // Layouts are locked before workflows everywhere.
+  for (const kind of ['layout', 'workflow'] as const) {
+    const own = texts.filter(({ resourceType }) => resourceType === kind).map(({ resourceRowId }) => resourceRowId)
+    await keepTexts(tx, environmentId, kind, [...new Set(own)], written)
+  }
 }

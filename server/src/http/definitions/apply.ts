@@ -1,9 +1,8 @@
 // Carries out a planned push, in the caller's transaction, which holds the environment's lock.
-import { announce } from '../../db/core/changes.ts'
 import type { Tx } from '../../db/core/database.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { deleteDefinitionFiles, writeDefinitionFiles } from '../../db/queries/definition-files.ts'
-import { saveLayouts } from '../../db/queries/layouts.ts'
+import { deleteLayouts, saveLayouts } from '../../db/queries/layouts.ts'
 import {
   deleteTranslations,
   enableAllTranslations,
@@ -11,6 +10,7 @@ import {
   type TranslatedType,
   writeTranslations,
 } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import { deleteWorkflows, saveWorkflows } from '../../db/queries/workflows.ts'
 import type { Writing } from '../workflows/write.ts'
 import type { Writes } from './plan.ts'
@@ -21,6 +21,8 @@ export interface Source {
   commit?: string | null
   url?: string | null
   dirty?: boolean | null
+  /** The service that an importer read the definitions from. */
+  importedFrom?: string | null
 }
 
 export async function applyPush(
@@ -39,10 +41,13 @@ export async function applyPush(
   if (writes.texts.length > 0) await writeTranslations(tx, environmentId, writes.texts, now)
   await removeTexts(tx, environmentId, writes.removedTexts, now)
   await deleteWorkflows(tx, environmentId, writes.deletedWorkflows, now, { isPushed: true })
-  await deleteLayouts(tx, environmentId, writes.deletedLayouts)
+  // No workflow uses them: the plan refuses that.
+  await deleteLayouts(tx, environmentId, writes.deletedLayouts, now)
+  await keepWrittenTexts(tx, writing, writes)
+  const owned = source.importedFrom ? [] : writes.owned
   await writeDefinitionFiles(
     tx,
-    writes.owned.map(({ kind, id, path = null, revision }) => ({
+    owned.map(({ kind, id, path = null, revision }) => ({
       ...{ environment_id: environmentId, kind, id, revision, path },
       ...{ repository: source.repository ?? null, commit: source.commit ?? null, url: source.url ?? null },
       pushed_at: now,
@@ -67,14 +72,12 @@ async function followSwitches(
   if (off.length > 0) await deleteTranslations(tx, environmentId, off)
 }
 
-/** No workflow uses them: the plan refuses that. */
-async function deleteLayouts(tx: Tx, environmentId: string, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx.deleteFrom('layouts').where('environment_id', '=', environmentId).where('id', 'in', ids).execute()
-  await deleteTranslations(
-    tx,
-    environmentId,
-    ids.map((resourceRowId) => ({ resourceType: 'layout' as const, resourceRowId })),
-  )
-  await announce(tx, 'layouts', environmentId)
+/** A change of texts is a version of what they belong to. */
+async function keepWrittenTexts(tx: Tx, { environmentId, now, by }: Writing, writes: Writes): Promise<void> {
+  const texts = [...writes.texts, ...writes.removedTexts]
+  for (const kind of ['layout', 'workflow'] as const) {
+    const written = kind === 'layout' ? writes.layouts : writes.workflows
+    const own = texts.filter(({ resourceType }) => resourceType === kind).map(({ resourceRowId }) => resourceRowId)
+    await keepTexts(tx, environmentId, kind, [...new Set([...own, ...written.map(({ id }) => id)])], { now, by })
+  }
 }

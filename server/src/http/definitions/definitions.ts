@@ -4,12 +4,15 @@ import type { Tx } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { type DefinitionKind, definitionEdits } from '../../db/core/tables.ts'
 import { deleteDefinitionFiles, listDefinitionFiles } from '../../db/queries/definition-files.ts'
+import { listDeleted } from '../../db/queries/deleted-definitions.ts'
 import { lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
 import { currentAuthors, type VersionAuthor, type VersionSource, withNames } from '../../db/queries/versions.ts'
+import type { Change } from '../../engine/authoring/renders.ts'
 import {
   compareDefinitions,
   definitionKinds,
   definitionsIn,
+  type EnvironmentRows,
   ownOrigin,
   readEnvironmentName,
   readRows,
@@ -22,6 +25,7 @@ import {
   type SettingRows,
   settingsIn,
 } from '../../engine/definitions/settings.ts'
+import { readWaiting } from '../../engine/simulation/impact-reads.ts'
 import { fail } from '../../errors.ts'
 import { authorOf, longestMessage } from '../edge/authorship.ts'
 import { requireOrganization } from '../edge/reach.ts'
@@ -32,6 +36,16 @@ import { Files, showFiles } from '../workflows/owned-by-files.ts'
 import { applyPush, type Source } from './apply.ts'
 import { Author, VersionOrigin } from './history.ts'
 import { type Conflict as Planned, type PushedResource, type PushPlan, planPush } from './plan.ts'
+import { notePush } from './pushes.ts'
+import {
+  contentAfter,
+  HasMore,
+  nothingRendered,
+  prepareRenders,
+  RenderAsked,
+  Renders,
+  refuseUnread,
+} from './renders.ts'
 import { refuseMissingRights } from './scopes.ts'
 
 const largestPush = 64 * 1024 * 1024
@@ -63,7 +77,13 @@ const PushBody = {
   source: Type.Optional(
     Nullable(
       Body(
-        { repository: text(500), commit: text(200), url: text(2_048), dirty: Type.Optional(Nullable(Type.Boolean())) },
+        {
+          ...{ repository: text(500), commit: text(200), url: text(2_048) },
+          dirty: Type.Optional(Nullable(Type.Boolean())),
+          importedFrom: text(50, {
+            description: 'The service that an importer read them from. They are then owned by no files',
+          }),
+        },
         { description: 'Where the files come from' },
       ),
     ),
@@ -133,6 +153,15 @@ const Conflict = Type.Object({
   }),
   why: Enum(['changed', 'exists', 'deleted', 'code_first']),
 })
+const Waiting = Type.Array(
+  Type.Object({
+    workflowId: Type.String(),
+    stepId: Type.String(),
+    runs: Type.Integer(),
+    change: Enum(['none', 'changed', 'removed'], { description: 'What becomes of the step' }),
+  }),
+  { description: 'Runs that wait in a workflow that would change. They go on as they began' },
+)
 const Plan = Type.Object({
   changes: Type.Array(
     Type.Object({
@@ -144,6 +173,9 @@ const Plan = Type.Object({
   ),
   conflicts: Type.Array(Conflict),
   issues: Type.Array(Issue),
+  renders: Renders,
+  hasMore: HasMore,
+  waiting: Waiting,
   summary: Summary,
 })
 const Settings = Type.Object({
@@ -153,7 +185,9 @@ const Settings = Type.Object({
   }),
 })
 
-export const definitions: Resource = (app, { db, secrets, brand, config: { limits, hideCredentials } }) => {
+export const definitions: Resource = (app, services) => {
+  const { db, secrets, brand, config } = services
+  const { limits, hideCredentials } = config
   const tags = ['Definitions']
   const opening = { secrets, hidesCredentials: hideCredentials }
 
@@ -214,16 +248,18 @@ export const definitions: Resource = (app, { db, secrets, brand, config: { limit
     { environment, now }: { environment: Environment; now: Date },
     { resources, prune = false }: { resources: PushedResource[]; prune?: boolean | undefined },
     lock?: 'lock',
-  ): Promise<PushPlan> => {
+  ): Promise<PushPlan & { rows: EnvironmentRows }> => {
     const rows = await readRows(tx, environment.id, lock)
     const files = await listDefinitionFiles(tx, environment.id)
+    const gone = await listDeleted(tx, environment.id, now)
+    const deleted = new Map(gone.map(({ kind, identifier, version }) => [`${kind} ${identifier}`, version]))
     const envKeys = await envKeysOf(tx, environment.id)
     const concerned = [...resources, ...(prune ? files : [])]
     const topics = concerned.filter(({ kind }) => kind === 'topic').map(({ id }) => id)
     const settings = await settingsOf(tx, environment, kindsOf(concerned), topics)
-    const around = { rows, settings, files, envKeys, limits, now, environmentId: environment.id }
+    const around = { rows, settings, files, deleted, envKeys, limits, now, environmentId: environment.id }
     const plan = planPush(resources, { prune }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
-    return { ...plan, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
+    return { ...plan, rows, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
   app.post(
@@ -234,22 +270,37 @@ export const definitions: Resource = (app, { db, secrets, brand, config: { limit
       schema: {
         tags,
         summary: 'Show what a push would change; nothing is written',
-        body: Body(PushBody),
+        body: Body({ ...PushBody, render: Type.Optional(Nullable(RenderAsked)) }),
         response: { 200: Plan },
       },
     },
     async (request) => {
-      refuseTooMany(request.body.resources)
-      const plan = await db
+      const { environment, body } = request
+      const now = request.now()
+      refuseTooMany(body.resources)
+      if (body.render) refuseUnread(request)
+      const { plan, waiting, render } = await db
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
-        .execute((tx) => planOf(tx, { environment: request.environment, now: request.now() }, request.body))
-      refuseProblems(plan)
+        .execute(async (tx) => {
+          const planned = await planOf(tx, { environment, now }, body)
+          refuseProblems(planned)
+          const changed = new Set(planned.changes.filter(({ kind }) => kind === 'workflow').map(({ id }) => id))
+          const change = { before: planned.rows, after: contentAfter(planned.rows, planned.writes), changed }
+          const at = { environmentId: environment.id, now }
+          return {
+            plan: planned,
+            waiting: await waitingIn(tx, environment.id, change),
+            render: body.render ? await prepareRenders(tx, services, at, change, body.render) : undefined,
+          }
+        })
       return {
         changes: plan.changes.map(({ kind, id, action, paths }) => ({ kind, id, action, paths })),
         conflicts: plan.conflicts,
         issues: plan.issues,
+        ...((await render?.()) ?? nothingRendered),
+        waiting,
         summary: summaryOf(plan),
       }
     },
@@ -281,6 +332,9 @@ export const definitions: Resource = (app, { db, secrets, brand, config: { limit
       const source = body.source ?? {}
       refuseTooMany(body.resources)
       refuseMissingRights(request, kindsOf(body.resources))
+      const { author } = authorOf(request)
+      const message = body.message || null
+      const noted = { environmentId: environment.id, now, author, source, message }
       const plan = await db.transaction().execute(async (tx) => {
         // Variables are the organization's, which is locked first everywhere.
         if (kindsOf(body.resources).has('variable')) await lockOrganization(tx, environment.organizationId)
@@ -289,25 +343,19 @@ export const definitions: Resource = (app, { db, secrets, brand, config: { limit
         refuseProblems(planned)
         refuseMissingRights(request, kindsOf(planned.changes))
         if (planned.changesOrganization) await requireOrganization({ db: tx, brand }, request, 'admin')
-        if (planned.conflicts.length > 0)
-          throw fail(
-            'definitions_conflict',
-            { count: planned.conflicts.length },
-            { ctx: { conflicts: planned.conflicts } },
-          )
-        if (!dryRun) {
-          const by = {
-            author: authorOf(request).author,
-            source: sourceIn(source),
-            message: body.message || null,
-          }
-          const { id: environmentId, organizationId, userId } = environment
-          const writing = { environmentId, organizationId, userId, secrets, now, by }
-          await applyPush(tx, writing, planned.writes, source)
-        }
+        if (dryRun || planned.conflicts.length > 0) return planned
+        const { id: environmentId, organizationId, userId } = environment
+        const by = { author, source: sourceIn(source), message }
+        await applyPush(tx, { environmentId, organizationId, userId, secrets, now, by }, planned.writes, source)
+        await notePush(tx, { ...noted, summary: summaryOf(planned), conflicts: [] })
         return planned
       })
+      const { conflicts } = plan
       const summary = summaryOf(plan)
+      if (conflicts.length > 0) {
+        if (!dryRun) await notePush(db, { ...noted, summary, conflicts })
+        throw fail('definitions_conflict', { count: conflicts.length }, { ctx: { conflicts } })
+      }
       request.acted = !dryRun &&
         plan.changes.length > 0 && {
           ...summary,
@@ -409,6 +457,22 @@ async function settingsOf(
 const kindsOf = (resources: Array<{ kind: DefinitionKind }>): ReadonlySet<DefinitionKind> =>
   new Set(resources.map(({ kind }) => kind))
 
+/** The runs that wait in workflows that would change, by workflow and step. */
+async function waitingIn(
+  tx: Tx,
+  environmentId: string,
+  { before, after, changed }: Change,
+): Promise<Static<typeof Waiting>> {
+  const later = new Map(after.workflows.map((row) => [row.id, row]))
+  const rows = before.workflows.filter(({ identifier }) => changed.has(identifier))
+  if (rows.length === 0) return []
+  const changes = rows.map((row) => ({ before: row, after: later.get(row.id) }))
+  const waiting = await readWaiting(tx, environmentId, changes)
+  return rows.flatMap(({ id, identifier: workflowId }) =>
+    (waiting.get(id)?.steps ?? []).map(({ stepId, runs, change }) => ({ workflowId, stepId, runs, change })),
+  )
+}
+
 /** Who changed what is in conflict, and from where. */
 async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]): Promise<Planned[]> {
   const of = (kind: 'workflow' | 'layout') =>
@@ -437,10 +501,10 @@ async function withAuthors(tx: Tx, environmentId: string, conflicts: Planned[]):
   }))
 }
 
-const sourceIn = ({ repository = null, commit = null, url = null, dirty }: Source): VersionSource => ({
-  ...{ kind: 'files', repository, commit, url },
-  dirty: dirty ?? false,
-})
+const sourceIn = ({ repository = null, commit = null, url = null, dirty, importedFrom }: Source): VersionSource =>
+  importedFrom
+    ? { kind: 'import', from: importedFrom }
+    : { kind: 'files', repository, commit, url, dirty: dirty ?? false }
 
 function readKinds(given: string | undefined): Set<string> {
   if (given === undefined) return new Set(usualKinds)

@@ -123,6 +123,8 @@ export interface Surroundings {
   rows: EnvironmentRows
   settings: SettingRows
   files: DefinitionFileRow[]
+  /** The last versions of what was deleted, by kind and id: a new one continues them. */
+  deleted?: ReadonlyMap<string, number>
   envKeys: string[]
   limits: { workflows: number; layouts: number; steps: number; variables: number }
   opening: Opening & { isHeld: boolean; secrets: Secrets; hasEverySecret?: boolean }
@@ -135,7 +137,7 @@ export const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${
 export function planPush(
   resources: PushedResource[],
   { prune }: { prune: boolean },
-  { rows, settings, files, envKeys, limits, opening, environmentId, now }: Surroundings,
+  { rows, settings, files, deleted = new Map(), envKeys, limits, opening, environmentId, now }: Surroundings,
 ): PushPlan {
   const problems: Problem[] = []
   const reporter =
@@ -180,7 +182,8 @@ export function planPush(
     if (conflict) plan.conflicts.push(conflict)
     plan.changes.push({
       ...{ kind, id, action: current ? 'updated' : 'created', revision },
-      version: kind === 'workflow' || kind === 'layout' ? (current?.version ?? 0) + 1 : null,
+      version:
+        kind === 'workflow' || kind === 'layout' ? (current?.version ?? deleted.get(keyOf(resource)) ?? 0) + 1 : null,
       paths: [
         ...changedPaths(current?.definition ?? {}, definition),
         ...secrets.map((path) => ({ path, before: null, after: null })),
@@ -215,7 +218,10 @@ export function planPush(
   const integrations = new Map(settings.integrations.map((row) => [row.identifier, row]))
   const pushedIntegrations = of('integration').flatMap((resource) => {
     const report = reporter(resource)
-    const planned = rowOfIntegration(resource.definition, integrations.get(resource.id), place, report)
+    const twin = integrations.has(resource.id) ? undefined : twinOf(resource.definition, listed, settings)
+    // Every environment begins with an inbox under a random name: it takes that of the file.
+    if (twin) takeOver(stored, twin, resource)
+    const planned = rowOfIntegration(resource.definition, integrations.get(resource.id) ?? twin, place, report)
     return planned ? [{ resource, report, id: resource.id, ...planned }] : []
   })
   const { unset: unsetPrimaries } = checkIntegrations(pushedIntegrations, settings)
@@ -333,6 +339,32 @@ export function planPush(
   refuseTooMany(rows, writes, limits)
   plan.changes.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   return plan
+}
+
+/** The inbox of the environment, under another identifier, which the push does not name. */
+function twinOf(
+  { providerId }: Definition,
+  listed: ReadonlySet<string>,
+  { integrations }: SettingRows,
+): SettingRows['integrations'][number] | undefined {
+  if (providerId !== inboxProvider) return undefined
+  return integrations.find(
+    ({ provider_id, identifier }) =>
+      provider_id === inboxProvider && !listed.has(keyOf({ kind: 'integration', id: identifier })),
+  )
+}
+
+const inboxProvider = 'svc'
+
+function takeOver(
+  stored: Map<string, StoredDefinition>,
+  twin: SettingRows['integrations'][number],
+  resource: PushedResource,
+): void {
+  const key = keyOf({ kind: 'integration', id: twin.identifier })
+  const before = stored.get(key)
+  if (before) stored.set(keyOf(resource), before)
+  stored.delete(key)
 }
 
 function withoutRepeats(resources: PushedResource[], reporter: (of: PushedResource) => Report): PushedResource[] {

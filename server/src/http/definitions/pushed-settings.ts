@@ -18,8 +18,8 @@ import {
   variableDefinition,
 } from '../../engine/definitions/settings.ts'
 import type { Definition } from '../../engine/definitions/workflow-definition.ts'
-import { RequestError } from '../../errors.ts'
-import { credentialNames, findProvider, secretCredentials } from '../../providers/catalog.ts'
+import { fail, RequestError } from '../../errors.ts'
+import { credentialNames, findStoredProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Credentials } from '../../providers/provider.ts'
 import { Body, Channel, FreeObject, Identifier } from '../edge/schema.ts'
 import { GivenCredentials, openCredentials, readCredentials, sealCredentials } from '../integrations/credentials.ts'
@@ -149,14 +149,14 @@ export function rowOfIntegration(
     credentials?: Record<string, unknown>
   }
   const { identifier, channel, providerId, primary = false, conditions = [] } = given
-  const provider = findProvider(providerId)
+  const provider = findStoredProvider(providerId)
   if (!provider) report('providerId', `there is no provider "${providerId}"`)
   else if (provider.channel !== channel)
     report('channel', `"${providerId}" is a provider of ${String(provider.channel)}`)
   if (old && (old.channel !== channel || old.provider_id !== providerId))
     report('providerId', 'an integration keeps its provider and channel; take another identifier')
   if (place.isHeld && channel !== 'in_app' && !isSandbox({ provider_id: providerId }))
-    report('providerId', 'an environment with a held clock has sandbox providers only')
+    throw fail('clock_sandbox_only', { providerId }, { ctx: { providerId } })
   if (primary && !hasPrimary(channel)) report('primary', 'only email and SMS have a primary integration')
   if (primary && given.active !== true) report('primary', 'a primary integration has to be active')
   if (primary && conditions.length > 0) report('primary', 'a primary integration has no conditions')
@@ -216,7 +216,8 @@ export function checkIntegrations(
   { integrations }: SettingRows,
 ): { unset: IntegrationRow[] } {
   const named = new Set(pushed.map(({ id }) => id))
-  const others = integrations.filter(({ identifier }) => !named.has(identifier))
+  const ids = new Set(pushed.map(({ row }) => row.id))
+  const others = integrations.filter(({ identifier, id }) => !named.has(identifier) && !ids.has(id))
   for (const [index, { row, report }] of pushed.entries()) {
     const rest = [...pushed.slice(0, index).map((each) => each.row), ...others]
     const same = isNative(row) ? rest.find(({ provider_id }) => provider_id === row.provider_id) : undefined
@@ -373,7 +374,7 @@ async function applyIntegrations(
           .columns(['environment_id', 'id'])
           .doUpdateSet(
             Object.fromEntries(
-              ['name', 'active', 'is_primary', 'priority', 'conditions', 'credentials', 'updated_at'].map((column) => [
+              ['identifier', 'name', 'active', 'is_primary', 'priority', 'conditions', 'credentials', 'updated_at'].map((column) => [
                 column,
                 sql.ref(`excluded.${column}`),
               ]),

@@ -16,6 +16,10 @@ export class HeldRequests {
     app.decorateRequest('now', function now(this: FastifyRequest) {
       return this.shown ?? clock.now()
     })
+    const enter = this.enter.bind(this)
+    app.decorateRequest('enterHeld', function enterHeld(this: FastifyRequest, reply: FastifyReply, id: string) {
+      return enter(this, reply, id)
+    })
   }
 
   /** The environment of a request, if its clock is held. */

@@ -22,8 +22,9 @@ const windowSeconds = 5
 const burst = 1.1
 const bulkCost = 100
 const bulkRoutes = new Set(['/v1/events/trigger/bulk', '/v1/events/trigger/broadcast', '/v1/subscribers/bulk'])
+const importPath = /^\/v2\/import\//
 const configurationPaths =
-  /^\/v[12]\/(subscribers|topics|tenants|channel-connections|channel-endpoints|environment-variables|workflows|layouts|domains)(\/|$)/
+  /^\/v[12]\/(subscribers|topics|tenants|channel-connections|channel-endpoints|environment-variables|workflows|layouts|domains|import)(\/|$)/
 
 function categoryOf(path: string): Category {
   if (/^\/v1\/events(\/|$)/.test(path)) return 'trigger'
@@ -41,7 +42,7 @@ export async function takeTokens(
   const own = request.environment.rateLimits?.[category]
   const limit = Math.max(1, Math.floor((own ?? rates[level][category]) * windowSeconds))
   const capacity = Math.floor(limit * burst)
-  const isBulk = bulkRoutes.has(path)
+  const isBulk = bulkRoutes.has(path) || importPath.test(path)
   // At most a full bucket; otherwise low limits would never admit a bulk request.
   const cost = isBulk ? Math.min(bulkCost, capacity) : 1
   const now = clock.now()

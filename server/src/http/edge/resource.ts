@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -59,6 +60,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'trigger'
     | 'post'
     | 'answer'
+    | 'answerWithin'
     | 'cancelQuestion'
     | 'cancel'
     | 'cancelByKey'
@@ -178,6 +180,8 @@ declare module 'fastify' {
     held: Held | undefined
     /** The time in its environment: that of the process, or what a held clock shows. */
     now(): Date
+    /** For a request that only finds its environment later, one whose clock is held: reads the clock, and holds it. */
+    enterHeld(reply: FastifyReply, environmentId: string): Promise<void>
     /** What a held clock shows, once it was read. */
     shown: Date | undefined
     /** The `config` of its route. */

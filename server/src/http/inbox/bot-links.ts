@@ -22,6 +22,8 @@ import { openCredentials } from '../integrations/credentials.ts'
 import { contextFor } from './channels.ts'
 
 const linkMinutes = 10
+/** Vendors wait three seconds for an answer to a click, and show an error afterwards. */
+const clickMs = 1_500
 const webhookPath = '/v2/inbound-webhooks/bots'
 
 const Link = Type.Object({
@@ -199,7 +201,7 @@ async function answerBy(
   if (answer === undefined || !subscriber) return
   const as = { provider: brand.toWire(provider_id), userId: user.id, name: user.name }
   const by = { subscriberId: subscriber.subscriber_id, name: nameOf(subscriber), channel: 'chat', as }
-  await engine.answer({ environmentId, questionId, answer, by }).catch((error: unknown) => {
+  await engine.answerWithin({ environmentId, questionId, answer, by }, clickMs).catch((error: unknown) => {
     if (!(error instanceof RequestError)) throw error
   })
 }

@@ -153,7 +153,8 @@ export const inboxSession: Resource = (app, services) => {
       )
       if (vouchedBy === undefined || (context !== undefined && !isContextVouchedFor))
         await refuseExcess(environment.id, request.ip, { subscriberId, fields, context })
-      const now = clock.now()
+      if (environment.clock_seed !== null) await request.enterHeld(reply, environment.id)
+      const now = request.now()
       const contextKeys = await resolveContexts(db, environment.id, context, now)
       const isTrusted = vouchedBy !== undefined
       const subscriber = await findOrAdd(db, environment.id, { subscriberId, ...fields }, { isTrusted, now })
@@ -230,7 +231,7 @@ function scheduleIn(given: unknown): object | undefined {
 async function findEnvironment(db: Db, identifier: string) {
   const row = await db
     .selectFrom('environments')
-    .select(['id', 'organization_id', 'type', 'inbox_access', 'inbox_generation'])
+    .select(['id', 'organization_id', 'type', 'inbox_access', 'inbox_generation', 'clock_seed'])
     .where('identifier', '=', identifier)
     .executeTakeFirst()
   if (!row) throw fail('application_identifier_unknown')

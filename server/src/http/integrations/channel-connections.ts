@@ -70,7 +70,7 @@ function toConnection(
   }
 }
 
-export const channelConnections: Resource = (app, { db, clock, secrets, brand, config }) => {
+export const channelConnections: Resource = (app, { db, secrets, brand, config }) => {
   const tags = ['Channel connections']
 
   app.post(
@@ -97,7 +97,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
     async (request, reply) => {
       const { auth, ...fields } = request.body
       const input = { ...fields, accessToken: auth.accessToken }
-      const row = await createConnection({ db, secrets }, request.environment.id, input, clock.now())
+      const row = await createConnection({ db, secrets }, request.environment.id, input, request.now())
       return reply.code(201).send(toConnection(request, row, brand, secrets))
     },
   )
@@ -176,7 +176,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
         .set({
           workspace: JSON.stringify(workspace),
           encrypted_access_token: secrets.encrypt(auth.accessToken),
-          updated_at: clock.now(),
+          updated_at: request.now(),
         })
         .where('environment_id', '=', request.environment.id)
         .where('identifier', '=', request.params.identifier)

@@ -66,7 +66,7 @@ function toEndpoint(row: EndpointRow, brand: Brand, show: (address: string) => s
   }
 }
 
-export const channelEndpoints: Resource = (app, { db, clock, secrets, brand, config }) => {
+export const channelEndpoints: Resource = (app, { db, secrets, brand, config }) => {
   const tags = ['Channel endpoints']
 
   app.post(
@@ -96,7 +96,7 @@ export const channelEndpoints: Resource = (app, { db, clock, secrets, brand, con
       const { endpoint, ...fields } = request.body
       if (!fitsType(fields.type, endpoint))
         throw fieldError(createCommand, { endpoint: [endpointFormatText(fields.type)] }, request.body)
-      const row = await createEndpoint({ db, secrets }, request.environment.id, { ...fields, endpoint }, clock.now())
+      const row = await createEndpoint({ db, secrets }, request.environment.id, { ...fields, endpoint }, request.now())
       return reply.code(201).send(toEndpoint(row, brand, addressesFor(request, secrets)))
     },
   )
@@ -180,7 +180,7 @@ export const channelEndpoints: Resource = (app, { db, clock, secrets, brand, con
       if (!fitsType(existing.type as EndpointType, endpoint)) throw fail('endpoint_format', existing)
       const row = await db
         .updateTable('channel_endpoints')
-        .set({ endpoint: JSON.stringify(sealEndpoint(endpoint, secrets)), updated_at: clock.now() })
+        .set({ endpoint: JSON.stringify(sealEndpoint(endpoint, secrets)), updated_at: request.now() })
         .where('environment_id', '=', environmentId)
         // By id, since another endpoint may have taken over the identifier since the check.
         .where('id', '=', existing.id)

@@ -88,7 +88,7 @@ const Changes = Body(fields, { examples: [{ name: 'SendGrid for receipts', activ
 const Params = Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) })
 
 export const integrations: Resource = (app, services) => {
-  const { db, clock, secrets, brand, config } = services
+  const { db, secrets, brand, config } = services
   const tags = ['Integrations']
 
   const toIntegration = (row: IntegrationRow, environment: Environment): Static<typeof Integration> => ({
@@ -169,7 +169,7 @@ export const integrations: Resource = (app, services) => {
       const credentials = withOwnKeys(provider, readCredentials(body.credentials, provider))
       const filters = readFilters(conditions)
       if (body.check) await refuseFailedCheck(services, provider, credentials)
-      const now = clock.now()
+      const now = request.now()
       const row = await change(environment, async (tx) => {
         await refuseAnother(tx, services, environment, provider)
         const coming = { environment_id: environment.id, channel, provider_id: provider.id }
@@ -223,7 +223,7 @@ export const integrations: Resource = (app, services) => {
       const filters = body.conditions && readFilters(body.conditions)
       if (body.check && provider)
         await refuseFailedCheck(services, provider, credentials ?? openCredentials(secrets, stored))
-      const now = clock.now()
+      const now = request.now()
       const row = await change(environment, async (tx) => {
         const current = await findIntegration(tx, environment.id, id)
         if (!current) throw fail('integration_to_change_not_found', { id })
@@ -269,7 +269,7 @@ export const integrations: Resource = (app, services) => {
       const { environment } = request
       const { integrationId: id } = request.params
       await change(environment, async (tx) => {
-        const now = clock.now()
+        const now = request.now()
         const deleted = await tx
           .updateTable('integrations')
           .set({ deleted_at: now, updated_at: now })
@@ -312,7 +312,7 @@ export const integrations: Resource = (app, services) => {
         if (!current) throw fail('integration_not_found', { id })
         if (!hasPrimary(current.channel)) throw fail('channel_without_primary', current)
         if (current.is_primary) return current
-        await makePrimary(tx, current, clock.now())
+        await makePrimary(tx, current, request.now())
         return requireIntegration(tx, environment.id, id)
       })
       return toIntegration(row, environment)
@@ -354,7 +354,7 @@ export const integrations: Resource = (app, services) => {
           .updateTable('integrations')
           .set({
             configurations: sql`configurations || ${sealConfigurations(secrets, configurations)}::jsonb`,
-            updated_at: clock.now(),
+            updated_at: request.now(),
           })
           .where('environment_id', '=', environment.id)
           .where('id', '=', id)

@@ -76,12 +76,18 @@ export const integrationTest: Resource = (app, services) => {
         .select('type')
         .where('id', '=', environment.id)
         .executeTakeFirstOrThrow()
-      const id = newId(clock.now())
+      const id = newId(request.now())
       const origin = { transactionId: `test_${id}`, subscriberId: '', workflow: '', stepId: '' }
       const integration = {
         ...openIntegration(row, secrets),
         isDevelopment: type === 'dev',
-        sandbox: sandboxOf({ environmentId: environment.id, ...origin }, { sandbox: sandboxOver(db), clock }),
+        sandbox: sandboxOf(
+          { environmentId: environment.id, ...origin },
+          {
+            sandbox: sandboxOver(db),
+            clock: { now: () => request.now() },
+          },
+        ),
       }
       const delivery = new Delivery({ http, clock, brand: brand.word, timeoutMs: patienceMs })
       const key = { environmentId: environment.id, integrationId: row.id }

@@ -1,8 +1,5 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
-import { openInbox } from '../../../test/inbox.ts'
 import { signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
@@ -176,77 +173,6 @@ test('to the next wait, or nowhere', async () => {
   })
 })
 
-test('the real time passes it by: nothing is woken, forgotten or purged by it', async () => {
-  const api = await heldApi(server, { now: start })
-  const limit = { name: 'Limit', stepId: 'limit', type: 'throttle', controlValues: { amount: 1, unit: 'hours' } }
-  await workflow(api, [limit, inApp, delay(1), email()])
-  await trigger(api)
-  server.clock.advance({ days: 2 })
-  await server.drain()
-  await server.database.pool.query("SELECT graphile_worker.add_job('purge_expired')")
-  await server.drain()
-  expect((await api.get('/v1/clock')).body).toMatchObject({ now: start, waiting: { count: 1 } })
-  expect((await api.get('/v1/sandbox/messages')).body.data).toEqual([])
-  // Its throttle still knows the first.
-  await trigger(api)
-  expect(await api.advance()).toMatchObject({ reasons: { throttled: expect.any(Number) } })
-  expect(await api.advance({ by: '365d' })).toMatchObject({ messages: { email: 1 } })
-  expect((await api.get('/v1/notifications')).body.data).toHaveLength(2)
-})
-
-test('what is written there has its time: layouts, translations, overrides, versions, definitions and subscriptions', async () => {
-  const api = await heldApi(server, { now: start })
-  await workflow(api, [inApp])
-  const layout = await api.post('/v2/layouts', { layoutId: 'frame', name: 'Frame', isTranslationEnabled: true })
-  expect(layout, layout.text).toMatchObject({ status: 201, body: { createdAt: start, updatedAt: start } })
-  const text = { resourceType: 'layout', resourceId: 'frame', locale: 'en_US', content: { title: 'Hello' } }
-  const translated = await api.post('/v2/translations', text)
-  expect(translated, translated.text).toMatchObject({ status: 200, body: { createdAt: start, updatedAt: start } })
-
-  const [oneLater, twoLater, threeLater] = [20, 21, 22].map((hour) => `2026-03-28T${hour}:00:00.000Z`)
-  await api.advance({ by: '1h' })
-  const masterJson = { layouts: { frame: { title: 'Hello again' } } }
-  await api.post('/v2/translations/master-json', { locale: 'en_US', masterJson })
-  const changed = { createdAt: start, updatedAt: oneLater }
-  expect((await api.get('/v2/translations/layout/frame/en_US')).body).toMatchObject(changed)
-  expect((await api.put('/v2/layouts/frame', { name: 'Other frame' })).body).toMatchObject(changed)
-  await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
-  const { body: override } = await api.post('/v1/workflow-overrides', { workflowId: 'news', tenantId: 'acme' })
-  expect(override).toMatchObject({ createdAt: oneLater, updatedAt: oneLater })
-  await api.patch('/v2/workflows/news', { tags: ['changed'] })
-
-  await api.advance({ by: '1h' })
-  for (const path of [override._id, 'workflows/news/tenants/acme'])
-    expect((await api.put(`/v1/workflow-overrides/${path}`, { active: true })).body.updatedAt).toBe(twoLater)
-  const restored = await api.post('/v2/workflows/news/versions/1/restore', {})
-  expect(restored, restored.text).toMatchObject({ status: 200 })
-  expect((await api.get('/v2/workflows/news')).body.updatedAt).toBe(twoLater)
-  const definition = { workflowId: 'pushed', name: 'Pushed', steps: [inApp] }
-  const pushed = await api.post('/v2/definitions/push', { resources: [{ kind: 'workflow', id: 'pushed', definition }] })
-  expect(pushed, pushed.text).toMatchObject({ status: 200 })
-  expect((await api.get('/v2/workflows/pushed')).body.createdAt).toBe(twoLater)
-
-  await api.post('/v2/topics', { key: 'press', name: 'Press', joinableFromBrowser: true })
-  const browser = await openInbox(server, api, 'ada')
-  const { body: own } = await browser.post('/topics/press/subscriptions', {})
-  const times = async () => {
-    const query = 'SELECT created_at, updated_at FROM topic_subscriptions WHERE environment_id = $1'
-    const [row] = (await server.database.pool.query(query, [api.environmentId])).rows
-    return [row.created_at.toISOString(), row.updated_at.toISOString()]
-  }
-  expect(await times()).toEqual([twoLater, twoLater])
-  await api.advance({ by: '1h' })
-  await browser.patch(`/topics/press/subscriptions/${own.data.identifier}`, { name: 'Mine' })
-  expect(await times()).toEqual([twoLater, threeLater])
-})
-
-test('a preview there is of its time', async () => {
-  const api = await heldApi(server, { now: start })
-  await workflow(api, [email({ subject: '{{ "now" | date: "%Y-%m-%d" }}' })])
-  const shown = await api.post('/v2/workflows/news/step/mail/preview', { previewPayload: {} })
-  expect(shown.body.result?.preview, shown.text).toMatchObject({ subject: '2026-03-28' })
-})
-
 test('signed-in people see it behind the others', async () => {
   const api = await heldApi(server, { now: start, seed: 7 })
   const { environments } = (await (await signInAs(server, api, 'viewer')).get('/v1/auth/session')).body
@@ -254,39 +180,6 @@ test('signed-in people see it behind the others', async () => {
   expect(environments[1]).not.toHaveProperty('clock')
   const clock = { held: true, now: start, seed: 7 }
   expect(environments.find(({ _id }: { _id: string }) => _id === api.environmentId)).toMatchObject({ clock })
-})
-
-test('what is published into it has its time', async () => {
-  const api = await heldApi(server, { now: start })
-  await workflow(server.api, [inApp], 'published')
-  const body = { sourceEnvironmentId: server.api.environmentId }
-  const told = await server.wideApi.post(`/v2/environments/${api.environmentId}/publish`, body)
-  expect(told, told.text).toMatchObject({ status: 200 })
-  expect((await api.get('/v2/workflows/published')).body).toMatchObject({ createdAt: start, updatedAt: start })
-  await workflow(server.api, [inApp], 'one')
-  const into = { targetEnvironmentId: api.environmentId }
-  const one = await server.wideApi.put('/v2/workflows/one/sync', into)
-  expect(one, one.text).toMatchObject({ status: 200, body: { createdAt: start, updatedAt: start } })
-})
-
-test('the inbox goes by it: reading, pressing and snoozing', async () => {
-  const api = await heldApi(server, { now: start })
-  await workflow(api, [inApp])
-  await trigger(api)
-  await api.advance({ by: '1h' })
-  const path = '/v2/subscribers/ada/notifications'
-  const [{ id }] = (await api.get(path)).body.data
-  const at = '2026-03-28T20:00:00.000Z'
-  expect((await api.patch(`${path}/${id}/read`)).body).toMatchObject({ isRead: true, readAt: at })
-  expect((await api.patch(`${path}/${id}/snooze`, { snoozeUntil: at })).body.code).toBe('snooze_too_short')
-  const snoozed = await api.patch(`${path}/${id}/snooze`, { snoozeUntil: '2026-03-30T08:00:00Z' })
-  expect(snoozed).toMatchObject({ status: 200, body: { isSnoozed: true } })
-  expect((await api.get('/v1/clock')).body.waiting).toEqual({ count: 1, next: '2026-03-30T08:00:00.000Z' })
-  await server.drain()
-  expect((await api.get(path)).body.data[0]).toMatchObject({ isSnoozed: true })
-  expect(await api.advance({ to: 'next' })).toMatchObject({ waitsEnded: 1 })
-  const [back] = (await api.get(path)).body.data
-  expect(back).toMatchObject({ isSnoozed: false, createdAt: '2026-03-30T08:00:00.000Z' })
 })
 
 test('a wait is canceled, ended early and counted at the time it shows', async () => {
@@ -397,41 +290,6 @@ test('a second advance meanwhile is refused, and a process that died leaves none
   expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
 })
 
-test('others are called as in Development, and webhooks are sent by the real time with the held one in them', async () => {
-  const api = await heldApi(server, { now: start })
-  const called: string[] = []
-  const other = createServer((request, response) => {
-    called.push(`${request.method} ${request.url}`)
-    response.setHeader('content-type', 'application/json').end('{"level": 3}')
-  })
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-  const ask = {
-    name: 'Ask',
-    stepId: 'ask',
-    type: 'http_request',
-    controlValues: { method: 'GET', url: `${url}/level` },
-  }
-  await workflow(api, [delay(1), ask, { ...inApp, controlValues: { body: 'Level {{steps.ask.level}}' } }])
-  expect((await api.post('/v2/webhooks/endpoints', { url: `${url}/hook`, eventTypes: ['message.sent'] })).status).toBe(
-    201,
-  )
-  await trigger(api)
-  await api.advance({ by: '2h' })
-  expect(called).toEqual(['GET /level'])
-  const at = '2026-03-28T20:00:00.000Z'
-  expect((await api.get('/v1/messages')).body.data).toMatchObject([{ content: 'Level 3', createdAt: at }])
-  const { rows } = await server.database.pool.query(
-    "SELECT created_at, object ->> 'created_at' AS told FROM webhook_events WHERE environment_id = $1",
-    [api.environmentId],
-  )
-  expect(rows.map(({ told }) => new Date(told).toISOString())).toEqual([at])
-  expect(rows.map(({ created_at }) => created_at)).toEqual([server.clock.now()])
-  await server.drain()
-  expect(called).toEqual(['GET /level', 'POST /hook'])
-  other.close()
-})
-
 test('deleting the environment ends an advance', async () => {
   const api = await heldApi(server, { now: start })
   await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])
@@ -442,4 +300,64 @@ test('deleting the environment ends an advance', async () => {
   expect([200, 401]).toContain((await moving).status)
   const late = await api.post('/v1/events/trigger', { name: 'news', to: ada })
   expect(late).toMatchObject({ status: 401 })
+})
+
+const chain = (count: number) => Array.from({ length: count }, (_, n) => delay(1, 'hours', `wait-${n}`))
+
+test('a caller who hangs up ends the advance; the clock stays where it came to, and the next one goes on', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [...chain(15), inApp])
+  for (let n = 0; n < 12; n += 1) {
+    await trigger(api)
+    await api.advance({ by: '1m' })
+  }
+  const gone = new AbortController()
+  const to = '2026-04-28T19:00:00.000Z'
+  const moving = fetch(`${server.url}/v1/clock/advance`, {
+    ...{ method: 'POST', body: JSON.stringify({ to }), signal: gone.signal },
+    headers: { authorization: `ApiKey ${api.key}`, 'content-type': 'application/json' },
+  }).catch((error: Error) => error.name)
+  const shown = async () => (await api.get('/v1/clock')).body
+  await vi.waitUntil(async () => (await shown()).advancingTo === to, { interval: 1 })
+  gone.abort()
+  expect(await moving).toBe('AbortError')
+  await vi.waitUntil(async () => (await shown()).advancingTo === null)
+  const { now, waiting } = await shown()
+  expect(now < to).toBe(true)
+  expect(waiting.count).toBeGreaterThan(0)
+  expect(await api.advance({ to })).toMatchObject({ from: now, now: to, reached: true })
+  expect((await api.get('/v1/messages?limit=50')).body.data).toHaveLength(12)
+})
+
+test('a call works for a minute: then it says how far it came, and the same `to` goes on', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [...chain(15), inApp])
+  for (let n = 0; n < 3; n += 1) {
+    await trigger(api)
+    await api.advance({ by: '1m' })
+  }
+  const real = performance.now.bind(performance)
+  let passed = 0
+  const watch = vi.spyOn(performance, 'now').mockImplementation(() => real() + passed)
+  const to = '2026-04-28T19:00:00.000Z'
+  const moving = api.advance({ to })
+  await vi.waitUntil(async () => (await api.get('/v1/clock')).body.advancingTo === to, { interval: 1 })
+  passed = 61_000
+  const first = await moving
+  watch.mockRestore()
+  expect(first).toMatchObject({ reached: false, waiting: { count: 3 } })
+  expect(first.now < to).toBe(true)
+  const rest = await api.advance({ to })
+  expect(rest).toMatchObject({ from: first.now, now: to, reached: true, messages: { in_app: 3 } })
+  expect(first.waitsEnded + rest.waitsEnded).toBe(45)
+})
+
+test('it tells of the first thousand steps, and that there were more', async () => {
+  const api = await heldApi(server, { now: start })
+  const inboxes = Array.from({ length: 10 }, (_, n) => ({ ...inApp, stepId: `inbox-${n}` }))
+  await workflow(api, [delay(1), ...inboxes])
+  await trigger(api, { to: Array.from({ length: 100 }, (_, n) => `person-${n}`) })
+  const told = await api.advance({ by: '2h' })
+  expect(told).toMatchObject({ hasMore: true, waitsEnded: 100, runsEnded: 100, messages: { in_app: 1_000 } })
+  expect(told.events).toHaveLength(1_000)
 })

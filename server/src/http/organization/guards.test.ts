@@ -43,11 +43,11 @@ const countsIn = async (api: Api): Promise<Array<{ cap_id: string }>> =>
     .execute()
 
 /** With a table that nobody else can write to. */
-async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T> {
+async function whileLocked<T>(table: string, work: () => Promise<T>, mode = 'EXCLUSIVE'): Promise<T> {
   const client = await server.database.pool.connect()
   try {
     await client.query('BEGIN')
-    await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
+    await client.query(`LOCK TABLE ${table} IN ${mode} MODE`)
     return await work()
   } finally {
     await client.query('COMMIT')
@@ -378,6 +378,23 @@ describe('quiet hours', () => {
     expect(rows).toEqual([])
   })
 
+  test('what was held is found, also after it was sent', async () => {
+    const api = await held()
+    await guard(api, { quietHours: 'hold', caps: [] })
+    const { transactionId } = await run(api, 'hello', ada)
+    await prefer(api, 'bob', { schedule: week('08:00 AM', '06:00 PM') })
+    await run(api, 'hello', { subscriberId: 'bob', email: 'bob@example.com' })
+    const found = async () => {
+      const { body } = await api.get('/v1/notifications?held=true')
+      const { body: counted } = await api.get('/v1/notifications/count?held=true&since=2026-01-01T00:00:00Z')
+      return [body.data.map((each: { transactionId: string }) => each.transactionId), counted.count]
+    }
+    expect(await found()).toEqual([[transactionId], 1])
+    await pass(server, { hours: 3 })
+    expect(statesOf(await runOf(api, transactionId))).toEqual(['mail completed', 'after completed'])
+    expect(await found()).toEqual([[transactionId], 1])
+  })
+
   test('ask the preferences of then', async () => {
     const api = await held()
     await guard(api, { quietHours: 'hold', caps: [] })
@@ -455,6 +472,28 @@ describe('quiet hours', () => {
       await untilBlocked(2)
       return [held, changed]
     })
+    await Promise.all(work)
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'delayed', heldUntil: at('15:30') })
+  })
+
+  test('a step that begins to be held while the schedule changes knows the new one', async () => {
+    const api = await held()
+    await guard(api, { quietHours: 'hold', caps: [] })
+    let transactionId = ''
+    // The change has taken its lock and cannot look for what is held; the step waits for it.
+    const work = await whileLocked(
+      'event_waits',
+      async () => {
+        const changed = prefer(api, 'ada', { schedule: week('03:30 PM', '06:00 PM') })
+        await untilBlocked(1)
+        transactionId = await trigger(api, 'hello', ada)
+        const holding = server.drain()
+        await untilBlocked(2)
+        return [changed, holding]
+      },
+      'ACCESS EXCLUSIVE',
+    )
     await Promise.all(work)
     await server.drain()
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'delayed', heldUntil: at('15:30') })

@@ -47,6 +47,44 @@ test('a page that is unknown or closed says so in the language of the reader, an
   for (const page of [unknown, closed]) expect(page).not.toMatch(/<(button|form|input|textarea|a) /)
 })
 
+test('every refusal is in the language of the reader; only one that can be mended offers the answers again', async () => {
+  const answers = [{ id: 'yes', label: 'Yes' }]
+  const freeText = { label: 'Why?', required: true }
+  await makeWorkflow(api, 'why', [
+    {
+      type: 'ask',
+      controlValues: { question: 'Why?', answers, freeText, channels: ['in_app'], amount: 1, unit: 'hours' },
+    },
+  ])
+  await trigger(api, 'why', 'bob')
+  await server.drain()
+  const [notification] = (await api.get('/v2/subscribers/bob/notifications')).body.data
+  const own = new URL(notification.primaryAction.redirect.url).pathname
+  const refusal = async (body: Record<string, string>) => {
+    const answer = await call(own, german, body)
+    const text = await answer.text()
+    return { status: answer.status, text, isOffered: text.includes('<button') }
+  }
+  const needsText = await refusal({ answer: 'yes' })
+  expect(needsText).toMatchObject({ status: 422, isOffered: true })
+  expect(needsText.text).toContain('Bitte schreiben Sie etwas zu Ihrer Antwort.')
+  const unknown = await refusal({ answer: 'perhaps', text: 'So' })
+  expect(unknown).toMatchObject({ status: 422, isOffered: true })
+  expect(unknown.text).toContain('Bitte wählen Sie eine dieser Antworten.')
+  // What was written does not have to be written again.
+  expect(unknown.text).toContain('>So</textarea>')
+  await server.database.pool.query("UPDATE questions SET asked = '[]' WHERE question = 'Why?'")
+  const stranger = await refusal({ answer: 'yes', text: 'So' })
+  expect(stranger).toMatchObject({ status: 403, isOffered: false })
+  expect(stranger.text).toContain('Diese Frage wurde Ihnen nicht gestellt.')
+  // Whatever else is refused, too.
+  const large = await call(own, german, { answer: 'yes', text: 'x'.repeat(40_000) })
+  expect(large.status).toBe(413)
+  const words = await large.text()
+  expect(words).toContain('Das hat nicht geklappt.')
+  expect(words).not.toMatch(/<(button|form|input|textarea|a) /)
+})
+
 test('the token is in no log', async () => {
   const token = String(path.split('/').at(-1))
   await call(`${path}?answer=a`, german)

@@ -40,10 +40,15 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
     takeForms(scope, { withJson: true })
     // People get a page, programs JSON.
     scope.setErrorHandler(async (error, request, reply) => {
-      if (!(error instanceof RequestError) || !request.headers.accept?.includes('text/html')) throw error
+      const isOurs = error instanceof RequestError
+      const status = isOurs ? error.status : (error as { statusCode?: number }).statusCode
+      // What is our fault is logged like everything else.
+      const isRefusal = status !== undefined && (isOurs || status < 500)
+      if (!isRefusal || !request.headers.accept?.includes('text/html')) throw error
       const language = languageOf(request)
-      const words = error.code === 'link_not_found' ? consentTexts[language].unknown : error.message
-      return asPage(reply.code(error.status).headers(error.headers), messagePage(words, language))
+      const words =
+        isOurs && error.code === 'link_not_found' ? consentTexts[language].unknown : questionWords[language].failed
+      return asPage(reply.code(status).headers(isOurs ? error.headers : {}), messagePage(words, language))
     })
 
     /** Tokens are guessed no faster than passwords. */
@@ -146,10 +151,17 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
         // People see the question as it is now, and what to do.
         const now = await find(request)
         if (!refusal) return show(request, reply, now, { isDone: true })
-        const words = questionWords[languageOf(request, subscriber.locale)]
-        const problem = refusal.code === 'answer_needs_text' ? words.needsText : refusal.message
-        const said = refusal.code === 'question_closed' ? {} : { problem, ...(given.text ? { text: given.text } : {}) }
-        return show(request, (reply as FastifyReply).code(refusal.status), now, said)
+        const refused = (reply as FastifyReply).code(refusal.status)
+        if (refusal.code === 'question_closed') return show(request, refused, now)
+        const language = languageOf(request, subscriber.locale)
+        const words = questionWords[language]
+        if (refusal.code === 'answer_needs_text' || refusal.code === 'answer_unknown') {
+          const problem = refusal.code === 'answer_needs_text' ? words.needsText : words.unknownAnswer
+          return show(request, refused, now, { problem, ...(given.text ? { text: given.text } : {}) })
+        }
+        // There is nothing that this reader could press.
+        const said = refusal.code === 'not_asked' ? words.notAsked : words.failed
+        return asPage(refused.headers(refusal.headers), messagePage(said, language))
       },
     )
   })

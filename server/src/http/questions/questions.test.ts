@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { openInbox, useSockets } from '../../../test/inbox.ts'
 import { PersonApi, signInAs } from '../../../test/people.ts'
 import { contentsOf, makeWorkflow, pass, runOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
+const sockets = useSockets()
 
 const ask = (more: object = {}) => ({
   ...{ name: 'approve', stepId: 'approve', type: 'ask' },
@@ -86,7 +88,10 @@ test('webhooks are told of each level, the end and a cancel, once each and witho
   const { body } = await api.get(`/v2/questions/${id}`)
   const { state, answer, answeredBy, level, round, deadline, createdAt, transactionId, notificationId } = body
   const shown = { id, state, answer, answeredBy, level, round, deadline, createdAt, transactionId, notificationId }
-  const asked = body.asked.map(({ channels: _, ...entry }: { channels: unknown }) => entry)
+  const { asked } = body
+  expect(asked[0].channels).toEqual([
+    { channel: 'in_app', status: 'completed', reason: null, messageId: expect.any(String) },
+  ])
   expect(told).toMatchObject([
     { type: 'question.asked', object: { id, state: 'open', level: 0, asked: [{ subscriberId: 'ada' }] } },
     {
@@ -133,6 +138,25 @@ test('export has what a person was asked and said; an erasure leaves nothing of 
   expect(run.jobs).toHaveLength(1)
   expect(JSON.stringify(run.jobs[0].outcome)).not.toMatch(/words of ada|"ada"/)
   expect((await api.get('/v2/rotas/r')).body.shifts[0].who).toEqual(['bob'])
+})
+
+test('the question of a run whose subscriber is erased is over for those who were asked', async () => {
+  const api = await server.freshApi()
+  await api.post('/v2/webhooks/endpoints', { url: 'https://acme.example/hook' })
+  const { id } = await start(api, {}, { answers: ['yes', 'no'].map((each) => ({ id: each, label: each })) })
+  const inbox = await openInbox(server, api, 'ada')
+  const socket = await sockets.connect(inbox)
+  expect((await api.post('/v2/subscribers/bob/erase', {})).status).toBe(202)
+  await server.drain()
+  expect((await api.get(`/v2/questions/${id}`)).status).toBe(404)
+  const [copy] = (await api.get('/v2/subscribers/ada/notifications')).body.data
+  expect(copy).toMatchObject({ body: expect.stringContaining('This question is over.') })
+  expect(copy.primaryAction).toBeFalsy()
+  expect(copy.data.question).toMatchObject({ id, state: 'canceled', answer: null })
+  const { data } = (await api.get('/v2/webhooks/events?limit=100')).body
+  const told = data.filter(({ type }: { type: string }) => type === 'question.canceled')
+  expect(told).toMatchObject([{ data: { object: { id, state: 'canceled', asked: [{ subscriberId: 'ada' }] } } }])
+  await socket.hears('unread_count_changed')
 })
 
 test('who is erased leaves a chain before their turn comes', async () => {

@@ -81,7 +81,7 @@ export const questions: Resource = (app, { db, engine }) => {
         { ...list, environmentId: environment.id },
         { ...page, orderDirection: 'DESC' },
       )
-      return { ...found, data: await showQuestions(db, environment.id, found.data, now) }
+      return { ...found, data: await showQuestions(db, found.data, now) }
     },
   )
 
@@ -97,7 +97,7 @@ export const questions: Resource = (app, { db, engine }) => {
         .where('id', '=', params.id)
         .executeTakeFirst()
       if (!row) throw fail('question_not_found', { id: params.id })
-      const [shown] = await showQuestions(db, environment.id, [row as QuestionRow], request.now())
+      const [shown] = await showQuestions(db, [row as QuestionRow], request.now())
       return shown as Static<typeof Question>
     },
   )

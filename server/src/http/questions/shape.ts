@@ -1,9 +1,9 @@
 // Questions in the API's format.
-import { type Selectable, sql } from 'kysely'
+import { CompiledQuery, type Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
-import { firstIdAt, timeOfId } from '../../db/core/ids.ts'
-import type { CopyOf, QuestionTable } from '../../db/core/tables.ts'
+import type { QuestionTable } from '../../db/core/tables.ts'
+import { channelsOf, findSentCopies, placesOf, type SentCopy } from '../../db/queries/question-copies.ts'
 import { stateAt } from '../../engine/runs/questions.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
 
@@ -81,61 +81,20 @@ export const pageQuestion = (row: QuestionRow, now: Date): ShownQuestion => ({
   ...{ state: stateAt(row, now), answer: row.answer, answeredBy: row.answered_by, deadline: row.deadline },
 })
 
-interface CopyRow {
-  notification_id: string
-  job_id: string
-  type: string
-  status: string
-  reason: string | null
-  asked: CopyOf
-  message_id: string | null
-}
-
-const hourMs = 3_600_000
-
 /** With what has become of their copies, in one more statement however many they are. */
-export async function showQuestions(
-  db: Db,
-  environmentId: string,
-  rows: QuestionRow[],
-  now: Date,
-): Promise<Array<Static<typeof Question>>> {
-  const copies = await copiesOf(db, environmentId, rows)
+export async function showQuestions(db: Db, rows: QuestionRow[], now: Date): Promise<Array<Static<typeof Question>>> {
+  const { rows: copies } =
+    rows.length === 0
+      ? { rows: [] }
+      : await db.executeQuery<SentCopy>(CompiledQuery.raw(findSentCopies.text, placesOf(rows)))
   return rows.map((row) => ({
     ...pageQuestion(row, now),
     ...{ text: row.text, level: row.level, round: row.round, createdAt: row.created_at },
     ...{ transactionId: row.transaction_id, notificationId: row.notification_id },
     ...{ workflowId: row.workflow, stepId: row.step_id },
-    asked: row.asked.map(({ subscriberId, level, round, at, remindedAt }) => ({
-      ...{ subscriberId, level, askedAt: at, remindedAt },
-      channels: copies
-        .filter(
-          ({ notification_id, asked }) =>
-            notification_id === row.notification_id &&
-            asked.of === row.position &&
-            asked.subscriberId === subscriberId &&
-            asked.round === round &&
-            asked.reminder === 0,
-        )
-        .map(({ type, status, reason, message_id }) => ({ channel: type, status, reason, messageId: message_id })),
+    asked: row.asked.map((entry) => ({
+      ...{ subscriberId: entry.subscriberId, level: entry.level, askedAt: entry.at, remindedAt: entry.remindedAt },
+      channels: channelsOf(copies, row, entry),
     })),
   }))
-}
-
-/** Messages are not much older than the run: earlier partitions are not read. */
-async function copiesOf(db: Db, environmentId: string, rows: QuestionRow[]): Promise<CopyRow[]> {
-  if (rows.length === 0) return []
-  const oldest = Math.min(...rows.map(({ notification_id }) => timeOfId(notification_id).getTime()))
-  const found = await sql<CopyRow>`
-    SELECT j.notification_id, j.id AS job_id, j.type, j.status, j.reason, j.asked, (
-      SELECT min(m.id) FROM messages m
-      WHERE m.environment_id = ${environmentId} AND m.transaction_id = r.transaction_id
-        AND m.notification_id = j.notification_id AND m.job_id = j.id
-        AND m.id >= ${firstIdAt(new Date(oldest - hourMs))}) AS message_id
-    FROM unnest(${rows.map((row) => row.notification_id)}::text[], ${rows.map((row) => row.transaction_id)}::text[])
-      AS r (notification_id, transaction_id)
-    JOIN jobs j ON j.environment_id = ${environmentId} AND j.notification_id = r.notification_id AND j.asked IS NOT NULL
-      AND j.notification_id = ANY (${rows.map((row) => row.notification_id)}::text[])
-    ORDER BY j.notification_id, j.position`.execute(db)
-  return found.rows
 }

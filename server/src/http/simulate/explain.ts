@@ -1,6 +1,7 @@
 // Explanations: "would she get it?", played in memory, and "why did she not?", from the record.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import type { Tx } from '../../db/core/database.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { Explaining } from '../../engine/simulation/explain.ts'
 import { readPast, readSituation } from '../../engine/simulation/explain-reads.ts'
@@ -8,6 +9,7 @@ import { gateNames } from '../../engine/simulation/gates.ts'
 import { MomentInvalid, momentMs } from '../../engine/simulation/moments.ts'
 import type { GivenAnswer, Members, Scenario } from '../../engine/simulation/scenario.ts'
 import type { Simulations } from '../../engine/simulation/simulations.ts'
+import { inSnapshot } from '../../engine/simulation/snapshot.ts'
 import type { Job } from '../../engine/simulation/thread.ts'
 import type { Brand } from '../../engine/simulation/tools.ts'
 import { fail } from '../../errors.ts'
@@ -128,10 +130,10 @@ export function explain(
   const { db, secrets, log } = services
   const reading = { brand: services.brand, secrets: { encrypt: (clear: string) => clear } }
 
-  const ahead = async (here: Here, given: Asked & { workflowId: string }): Promise<Explaining> => {
+  const ahead = async (tx: Tx, here: Here, given: Asked & { workflowId: string }): Promise<Explaining> => {
     const { environmentId } = here
     const { workflowId, subscriberId, tenant, payload, context } = given
-    const row = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
+    const row = await findWorkflow(tx, environmentId, workflowId, idIn(workflowId, 'wf'))
     if (!row) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
     const startAt = momentOf(given.at, here.now)
     const trigger = { name: row.identifier, to: subscriberId, payload, context, tenant, transactionId: 'explain' }
@@ -146,21 +148,21 @@ export function explain(
       answers: row.origin === 'external' ? answersFor(row.steps) : {},
       inputs: [{ at: startAt, type: 'trigger', isBroadcast: false, request }],
     }
-    const found = await readSituation({ db, secrets }, environmentId, scenario, {
+    const found = await readSituation(tx, secrets, environmentId, scenario, {
       ...{ subscriberId, context: context as Members | undefined, tenant },
     })
     return { ...found, brand }
   }
 
-  const back = async (here: Here, given: { transactionId: string; subscriberId: string }): Promise<Job> => {
-    const past = await readPast(db, here.environmentId, given)
+  const back = async (tx: Tx, here: Here, given: { transactionId: string; subscriberId: string }): Promise<Job> => {
+    const past = await readPast(tx, here.environmentId, given)
     if (!past) throw fail('transaction_not_found', { transactionId: given.transactionId })
     const { workflowId, subscriberId, payload, context, tenant, isStored } = past
     if (!isStored || !past.run) return { past, now: undefined, brand: brand.word }
     return {
       past,
       brand: brand.word,
-      now: await ahead(here, { workflowId, subscriberId, payload, context, tenant } as never),
+      now: await ahead(tx, here, { workflowId, subscriberId, payload, context, tenant } as never),
     }
   }
 
@@ -168,8 +170,8 @@ export function explain(
     const { workflowId, transactionId, subscriberId } = given
     if ((workflowId === undefined) === (transactionId === undefined))
       throw generalError(['either workflowId or transactionId is required'])
-    if (transactionId !== undefined) return back(here, { transactionId, subscriberId })
-    return { explaining: await ahead(here, { ...given, workflowId: workflowId ?? '' }) }
+    if (transactionId !== undefined) return inSnapshot(db, (tx) => back(tx, here, { transactionId, subscriberId }))
+    return { explaining: await inSnapshot(db, (tx) => ahead(tx, here, { ...given, workflowId: workflowId ?? '' })) }
   }
 
   const config = { role: 'viewer' as const, leavesClock: true, refusals: [404, 429] }

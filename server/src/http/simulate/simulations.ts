@@ -7,7 +7,7 @@ import { isActive } from '../../engine/runs/compose.ts'
 import { checkExpectations } from '../../engine/simulation/expectations.ts'
 import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
 import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
-import { readSnapshot } from '../../engine/simulation/snapshot.ts'
+import { inSnapshot, Reading } from '../../engine/simulation/snapshot.ts'
 import { fail } from '../../errors.ts'
 import { findIssues } from '../../steps/check/inspect.ts'
 import type { Resource } from '../edge/resource.ts'
@@ -88,29 +88,30 @@ export const simulations: Resource = (app, services) => {
         if (workflowId === undefined && given === undefined)
           throw missing('workflow', 'it must have a workflowId or a draft')
         if (given !== undefined && version !== undefined) throw missing('workflow', 'a draft has no version')
-        const row =
-          workflowId === undefined
-            ? undefined
-            : await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
-        if (workflowId !== undefined && !row)
-          throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
-        const stored = row as WorkflowVersion | undefined
-        const draft = given && draftOf(given, { stored, now })
-        const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
-        const expect = body.expect ?? []
-        checkExpectations(expect, scenario.startAt)
-        return await answerPlayed({ threads, log }, reply, async () => {
-          const snapshot = await readSnapshot({ db, secrets }, environmentId, scenario, draft)
-          refuseUnanswered(scenario, snapshot)
-          const { workflow } = snapshot
-          const envKeys = await envKeysOf(db, environmentId)
-          const about = {
-            workflowId: workflow.identifier,
-            version: draft ? null : workflow.version,
-            issues: issuesIn(workflow, envKeys),
-          }
-          return { scenario, snapshot, brand: shownBrand, expect, about }
-        })
+        return await answerPlayed({ threads, log }, reply, () =>
+          inSnapshot(db, async (tx) => {
+            const row =
+              workflowId === undefined
+                ? undefined
+                : await findWorkflow(tx, environmentId, workflowId, idIn(workflowId, 'wf'))
+            if (workflowId !== undefined && !row)
+              throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
+            const stored = row as WorkflowVersion | undefined
+            const draft = given && draftOf(given, { stored, now })
+            const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
+            const expect = body.expect ?? []
+            checkExpectations(expect, scenario.startAt)
+            const snapshot = await new Reading(tx, environmentId, scenario).all(secrets, draft)
+            refuseUnanswered(scenario, snapshot)
+            const { workflow } = snapshot
+            const about = {
+              workflowId: workflow.identifier,
+              version: draft ? null : workflow.version,
+              issues: issuesIn(workflow, await envKeysOf(tx, environmentId)),
+            }
+            return { scenario, snapshot, brand: shownBrand, expect, about }
+          }),
+        )
       } catch (error) {
         throw error instanceof SimulationRefused ? refused(error.refusal) : error
       }

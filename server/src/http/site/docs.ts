@@ -58,6 +58,7 @@ const tags = [
   { name: 'Layouts', description: 'What surrounds the content of an email.' },
   { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
   { name: 'Definitions', description: 'Everything an environment defines, read and written as a whole, for files.' },
+  { name: 'Import', description: 'Data from another service, in batches; nothing is sent, and nobody is told.' },
   {
     name: 'Simulations',
     description: 'Scenarios played in memory, and explanations of who gets what: nothing is stored or sent.',

@@ -296,8 +296,17 @@ function sectionsOf(person: Person): Section[] {
     WHERE t.environment_id = ${environmentId} AND (t.id IN (${theirEvents}) OR ${mayName(person)}) ORDER BY t.id`
   const isRecipient = (event: EventRow) =>
     (event.recipients ?? []).some((each) => 'subscriberId' in each && each.subscriberId === subscriberId)
+  // Others' runs, which steps of theirs have started: that they did, and not for whom.
+  const started = sql`
+    SELECT e.id, e.transaction_id, e.workflow_id, e.started_by, e.created_at
+    FROM notifications n CROSS JOIN LATERAL (
+      SELECT DISTINCT s.event_id FROM notifications s
+      WHERE s.environment_id = ${environmentId} AND s.transaction_id >= n.id || ':' AND s.transaction_id < n.id || ';') s
+    JOIN events e ON e.environment_id = ${environmentId} AND e.id = s.event_id AND e.started_by ->> 'notificationId' = n.id
+    WHERE n.environment_id = ${environmentId} AND n.subscriber_row_id = ANY (${rowIds}::text[]) ORDER BY e.id`
   return [
     ...tables,
+    { name: 'started_runs', query: started },
     {
       name: 'events',
       query: events,

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern, newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { copyTranslations } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import {
   deleteWorkflow,
   fieldsOf,
@@ -445,6 +446,7 @@ export const workflows: Resource = (app, services) => {
         const texts = (of: WorkflowRow) => ({ environmentId, resourceType: 'workflow', resourceRowId: of.id }) as const
         if (saved.is_translation_enabled && original.is_translation_enabled)
           await copyTranslations(tx, texts(original), texts(saved))
+        await keepTexts(tx, environmentId, 'workflow', [saved.id], { now })
         return saved
       })
       reply.code(201)

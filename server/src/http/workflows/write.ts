@@ -5,6 +5,7 @@ import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
+import { keepTexts } from '../../db/queries/version-texts.ts'
 import type { Authorship } from '../../db/queries/versions.ts'
 import { fieldsOf, saveWorkflow, type WorkflowFields, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical, type WorkflowPreferences } from '../../engine/core/preferences.ts'
@@ -163,6 +164,7 @@ export async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean
   const translated = { environmentId: row.environment_id, resourceType: 'workflow', resourceRowId: row.id } as const
   if (wasEnabled) await disableTranslations(tx, translated)
   else await enableTranslations(tx, translated, row.updated_at)
+  await keepTexts(tx, row.environment_id, 'workflow', [row.id], { now: row.updated_at })
 }
 
 /** The caller has locked the environment, and made sure that the identifier is free. */

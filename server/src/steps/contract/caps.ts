@@ -35,13 +35,13 @@ export function placeFor(
 }
 
 /** When the places of a person in each cap were taken, in milliseconds, oldest first. */
-export type PlacesOf = (capId: string) => readonly number[]
+export type PlacesOf = (cap: Cap) => readonly number[]
 
 /** A place in every one of these caps, or in none. */
 export function askPlace(caps: readonly Cap[], placesOf: PlacesOf, now: Date): PlaceAnswer {
   let fullest: { cap: Cap; freeAt: Date } | undefined
   for (const cap of caps) {
-    const taken = within(cap, placesOf(cap.id), now)
+    const taken = within(cap, placesOf(cap), now)
     if (taken.length < cap.limit) continue
     const freeAt = new Date((taken[taken.length - cap.limit] ?? 0) + windowMs(cap))
     if (!fullest || freeAt > fullest.freeAt) fullest = { cap, freeAt }

@@ -1,6 +1,7 @@
 // Whether a step's filters let it run, and in which variant. Usually known at once; a filter that calls a URL of the user's
 // takes a call, with a few retries.
 import { createHmac } from 'node:crypto'
+import { realOf } from '../../db/core/held-clock.ts'
 import { parseStorable } from '../../db/core/storable.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
@@ -124,7 +125,7 @@ async function ask({ run, step, now }: StepRun, url: string, { http, brand }: To
   }
   const answer = await http.post(url, {
     headers: {
-      'nv-hmac-256': createHmac('sha256', signing.keysFor('requests', now)[0] ?? '')
+      'nv-hmac-256': createHmac('sha256', signing.keysFor('requests', realOf(now))[0] ?? '')
         .update(id)
         .digest('hex'),
     },

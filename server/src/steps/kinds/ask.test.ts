@@ -592,6 +592,22 @@ describe('a chain', () => {
     expect((await asked(api, transactionId)).sort()).toEqual(['ada 1', 'bob 0', 'cy 0'])
   })
 
+  test('asks all of a large topic, too, and says so where they are too many', async () => {
+    const api = await apiWith(chained([{ topicKey: 'all' }]), after)
+    const ids = Array.from({ length: 1_001 }, (_, number) => `member-${number}`)
+    for (let at = 0; at < ids.length; at += 500)
+      await api.post('/v1/subscribers/bulk', {
+        subscribers: ids.slice(at, at + 500).map((subscriberId) => ({ subscriberId })),
+      })
+    for (let at = 0; at < ids.length; at += 100)
+      await api.post('/v2/topics/all/subscriptions', { subscriberIds: ids.slice(at, at + 100) })
+    const transactionId = await start(api, 'ada')
+    expect(await asked(api, transactionId)).toHaveLength(1_000)
+    const [job] = (await runOf(api, transactionId)).jobs
+    const warnings = job.executionDetails.filter(({ status }: { status: string }) => status === 'Warning')
+    expect(warnings).toMatchObject([{ detail: expect.stringContaining('The topic has too many members') }])
+  })
+
   test('asks a rota at the moment at which each level is reached', async () => {
     const api = await apiWith(chained(Array(3).fill({ rota: 'primary' })), after)
     const local = (minutes: number) =>

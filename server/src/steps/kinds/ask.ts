@@ -29,10 +29,12 @@ import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, wallTime }
 
 const mostAnswers = 10
 const mostLevels = 20
-/** Of a level. */
+/** Of a level that names them. */
 const mostPeople = 100
+/** Of a topic: all of them, unless a question would become a broadcast. */
+const mostMembers = 1_000
 /** Of a question, with its reminders. */
-const mostCopies = 2_000
+const mostCopies = 10_000
 
 const text = { type: 'string', minLength: 1 }
 const duration = objectSchema(
@@ -307,16 +309,18 @@ function* levelsOf(of: StepRun): Progress<{ levels: Level[]; warnings: Detail[] 
 
 function* membersOf({ run }: StepRun, topicKey: string): Progress<string[]> {
   const about = { environmentId: run.environment.id, topicKey, contextKeys: run.contextKeys }
-  const { subscriberIds } = (yield { need: 'find topic members', ...about, most: mostPeople }) as FoundIds
+  const { subscriberIds } = (yield { need: 'find topic members', ...about, most: mostMembers + 1 }) as FoundIds
   return subscriberIds ?? []
 }
 
-function* peopleAt(of: StepRun, kept: KeptQuestion): Progress<AskedPerson[]> {
+/** @param warnings for the log */
+function* peopleAt(of: StepRun, kept: KeptQuestion, warnings: Detail[]): Progress<AskedPerson[]> {
   const found = kept.levels[kept.level]
   if (!found) return []
   const ids = yield* idsAt(of, found)
+  if (ids.length > mostMembers) warnings.push(detail('members_left_out', { most: mostMembers }))
   const isAsked = (id: string) => kept.asked.some((each) => each.subscriberId === id && each.round === kept.round)
-  return yield* peopleOf(of, [...new Set(ids)].filter((id) => !isAsked(id)).slice(0, mostPeople))
+  return yield* peopleOf(of, [...new Set(ids)].filter((id) => !isAsked(id)).slice(0, mostMembers))
 }
 
 function* idsAt(of: StepRun, found: Level): Progress<string[]> {
@@ -358,8 +362,9 @@ const escalated = ({ level: at, round }: KeptQuestion): Said => ({
 
 /** Asks the people of this level, or of the next at which there is anybody. */
 function* reachOut(of: StepRun, kept: KeptQuestion, said: Said): Progress<StepOutcome> {
-  let people = yield* peopleAt(of, kept)
-  while (people.length === 0 && nextLevel(kept)) people = yield* peopleAt(of, kept)
+  const warnings: Detail[] = []
+  let people = yield* peopleAt(of, kept, warnings)
+  while (people.length === 0 && nextLevel(kept)) people = yield* peopleAt(of, kept, warnings)
   if (people.length === 0 && kept.asked.length === 0) return nobody(kept, said)
   const hasNext = kept.level + 1 < kept.levels.length || kept.round < kept.rounds
   kept.levelEndsAt =
@@ -377,7 +382,7 @@ function* reachOut(of: StepRun, kept: KeptQuestion, said: Said): Progress<StepOu
     if (hasInApp) reminds.push(subscriberId)
     copies.push(...copiesFor(of, kept, person, { reminder: 0, withoutInApp: hasInApp }))
   }
-  return waiting(kept, { ...said, copies, reminds, details: [...said.details, ...leftOut(kept)] })
+  return waiting(kept, { ...said, copies, reminds, details: [...said.details, ...warnings, ...leftOut(kept)] })
 }
 
 const leftOut = ({ copies }: KeptQuestion): Detail[] =>

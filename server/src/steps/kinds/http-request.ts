@@ -1,4 +1,5 @@
 // The HTTP request step: calls a URL of the user's and passes the answer to later steps.
+import { realOf } from '../../db/core/held-clock.ts'
 import { type DeliveryErrorCode, secondsUntil } from '../../providers/delivery-error.ts'
 import { mask } from '../../providers/masking.ts'
 import { RenderError } from '../../render/limits.ts'
@@ -51,7 +52,9 @@ export const httpRequest: StepKind = {
         detail('outcome_unknown'),
       ])
     try {
-      const signing = { header: signatureHeader, keys: run.environment.signing.keysFor('requests', now), now }
+      // Whoever checks the signature has the real time.
+      const real = realOf(now)
+      const signing = { header: signatureHeader, keys: run.environment.signing.keysFor('requests', real), now: real }
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
       // Lets the address drop repetitions. A key in the step's values goes before ours.
@@ -65,7 +68,7 @@ export const httpRequest: StepKind = {
       // The answer may repeat what we sent, and everybody in the organization can read it.
       const { secretValues } = run.environment
       if (answer.outcome === 'failed') {
-        const waitMs = values.retry === true ? pauseAfter(answer, tries, clock.now()) : undefined
+        const waitMs = values.retry === true ? pauseAfter(answer, tries, realOf(clock.now())) : undefined
         if (waitMs !== undefined)
           return retryOf(of, withoutSecrets(answer, secretValues), {
             tries: tries + 1,

@@ -174,7 +174,11 @@ const isPlace = (url: string) => /^https?:\/\/|^\/(?![/\\])/i.test(url)
 const placeOf = (link: InAppMessage['redirect']) => (link && isPlace(link.url) ? link : undefined)
 
 /** What a click does, in the shape that inbox clients read; null if nothing. */
-function ctaOf({ redirect: given, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> | null {
+export function ctaOf({
+  redirect: given,
+  primaryAction,
+  secondaryAction,
+}: Pick<InAppMessage, 'redirect' | 'primaryAction' | 'secondaryAction'>): Record<string, unknown> | null {
   const redirect = placeOf(given)
   if (!redirect && !primaryAction && !secondaryAction) return null
   const buttons = [

@@ -89,6 +89,23 @@ describe('a workflow is started', () => {
   })
 })
 
+test('an export names what the runs of a person have started, and not for whom', async () => {
+  const api = await server.freshApi()
+  await api.post('/v2/subscribers', { subscriberId: 'ada' })
+  await makeWorkflow(api, 'other', [say('note')])
+  await makeWorkflow(api, 'starts', [
+    { type: 'start_workflow', stepId: 'start', controlValues: { workflowId: 'other', to: ['somebody-else'] } },
+  ])
+  const transactionId = await trigger(api, 'starts', 'ada')
+  await server.drain()
+  const { _id } = await runOf(api, transactionId)
+  const { started_runs: started } = (await api.get('/v2/subscribers/ada/export')).body.data
+  expect(started).toMatchObject([
+    { transactionId: `${_id}:start`, startedBy: { notificationId: _id, stepId: 'start' } },
+  ])
+  expect(JSON.stringify(started)).not.toContain('somebody-else')
+})
+
 describe('it fails', () => {
   test.each<[string, object, string]>([
     ['there is no such workflow', { workflowId: 'none' }, 'workflow_not_found'],

@@ -45,16 +45,23 @@ export interface DraftState {
   /** Who else has the workflow open. */
   others: ReadonlyArray<{ _id: string; name: string }>
   change: (work: (draft: Draft) => Draft) => void
-  /** Saves at once; resolves to true if everything is saved. With the token of an impact, only what was looked at. */
-  flush: (impactToken?: string) => Promise<boolean>
+  /** Saves at once; resolves to true if everything is saved. */
+  flush: (how?: Saving) => Promise<boolean>
   discard: () => void
   /** Ends the conflict: one choice for each collision. */
   resolve: (choices: ReadonlyMap<string, Choice>) => void
 }
 
+interface Saving {
+  /** The token of an impact: only what was looked at is saved. */
+  impactToken?: string | undefined
+  /** The name of the change in the history. */
+  message?: string | undefined
+}
+
 interface Options {
   canEdit: boolean
-  /** Off for active workflows in Production, which need a click on Save: real recipients get the result. */
+  /** Off in Production, where a change needs a click on Save: real recipients get the result. */
   autosaves: boolean
   /** A new step got another `stepId`, because somebody else's new step has it. */
   onRenamed: (from: string, to: string) => void
@@ -150,7 +157,7 @@ export function useDraft(workflow: Workflow, { canEdit, autosaves, onRenamed }: 
   }, [workflow, put, askAgain])
 
   const send = useCallback(
-    async (impactToken?: string): Promise<boolean> => {
+    async ({ impactToken, message }: Saving = {}): Promise<boolean> => {
       for (let round = 1; ; round += 1) {
         const { draft: sent, base: from, version: baseVersion, saved: last, ahead: waiting } = current.current
         if (same(sent, from)) return true
@@ -161,6 +168,7 @@ export function useDraft(workflow: Workflow, { canEdit, autosaves, onRenamed }: 
           const answer = await api('PUT /v2/workflows/{workflowId}', {
             ...{ path: { workflowId }, body },
             ...(impactToken === undefined ? {} : { impactToken }),
+            ...(message ? { message } : {}),
           })
           const next = draftOf(answer)
           // The server may change what it stores. Text typed during the save wins.
@@ -194,9 +202,9 @@ export function useDraft(workflow: Workflow, { canEdit, autosaves, onRenamed }: 
   )
 
   const flush = useCallback(
-    async (impactToken?: string): Promise<boolean> => {
+    async (how?: Saving): Promise<boolean> => {
       while (running.current) await running.current
-      const attempt = send(impactToken).finally(() => {
+      const attempt = send(how).finally(() => {
         running.current = undefined
       })
       running.current = attempt

@@ -1,4 +1,4 @@
-// Before an active workflow of Production is saved: what the change would do. What is saved is exactly what was looked at.
+// Before a workflow of Production is saved: what the change would do, and what it is for. What is saved is exactly what was looked at.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useCan } from '../../../api/auth.ts'
@@ -6,6 +6,8 @@ import { impact } from '../../../api/impact.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { ErrorState } from '../../../ui/base/states.tsx'
 import { ImpactSkeleton, ImpactView } from '../../../ui/domain/impact.tsx'
+import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Input } from '../../../ui/form/input.tsx'
 import { Dialog, DialogFooter } from '../../../ui/frame/dialog.tsx'
 import { changeOf } from '../draft/draft.ts'
 import type { DraftState } from '../draft/use-draft.ts'
@@ -37,6 +39,7 @@ function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
   const query = useQuery(impact.ofDraft(saved.workflowId, body, saved.version))
   const [isStale, setStale] = useState(false)
   const [isSaving, setSaving] = useState(false)
+  const [message, setMessage] = useState('')
   // Somebody else saved what collides with it: that is chosen first.
   const hasConflict = state.conflict !== undefined
   useEffect(() => {
@@ -44,7 +47,7 @@ function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
   }, [hasConflict, onClose])
   const save = async () => {
     setSaving(true)
-    const isSaved = await flush(query.data?.impactToken)
+    const isSaved = await flush({ impactToken: query.data?.impactToken, message: message.trim() })
     setSaving(false)
     if (isSaved) return onClose()
     setStale(true)
@@ -65,6 +68,18 @@ function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
       ) : (
         <ImpactSkeleton />
       )}
+      <FieldFrame label="What changes, and why" hint="It names this version in the history.">
+        {(control) => (
+          <Input
+            {...control}
+            dir="auto"
+            placeholder="Shorter subject"
+            value={message}
+            onValue={setMessage}
+            maxLength={500}
+          />
+        )}
+      </FieldFrame>
       <DialogFooter>
         <Button onClick={onClose}>Cancel</Button>
         <Button

@@ -1,0 +1,104 @@
+// `import`: brings everything along from another service. A dry run first; `--apply` does it.
+import { writeFileSync } from 'node:fs'
+import type { Context } from '../context.ts'
+import { exitCodes } from '../failure.ts'
+import { writeDefinitions } from '../import/define.ts'
+import { Intake, noSink } from '../import/intake.ts'
+import { Report } from '../import/report.ts'
+import { send } from '../import/send.ts'
+import { Spool } from '../import/spool.ts'
+import { readEnvironment } from '../remote.ts'
+import type { Terminal } from '../terminal.ts'
+
+export interface ImportOptions {
+  apply?: boolean
+  report?: string
+  strict?: boolean
+  restart?: boolean
+  /** Whether `--dir` was said: then definitions become files there. */
+  hasDir?: boolean
+}
+
+/** Reads a source, and puts what it finds into the intake. */
+export interface ImportSource {
+  /** In the report and the history. */
+  name: string
+  /** What makes two imports the same one, beside the target: an address, files. */
+  identity: string[]
+  read(intake: Intake, terminal: Terminal): Promise<void>
+}
+
+export async function importFrom(context: Context, source: ImportSource, options: ImportOptions): Promise<void> {
+  const { terminal } = context
+  const { apply = false } = options
+  const report = apply ? await applied(context, source, options) : await tried(context, source, options)
+  if (options.report !== undefined) {
+    writeFileSync(options.report, report.toMarkdown({ isApplied: apply }))
+    terminal.say(`report: ${options.report}`)
+  }
+  terminal.result(report.toJson(), () =>
+    inWords(terminal, report, { isApplied: apply, hasReport: Boolean(options.report) }),
+  )
+  if (options.strict && !report.isComplete) process.exitCode = exitCodes.different
+}
+
+async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir }: ImportOptions): Promise<Report> {
+  const report = new Report(source.name)
+  const intake = new Intake(report, noSink)
+  await source.read(intake, terminal)
+  filesOf(dir, intake.definitions(), report, terminal, hasDir)
+  return report
+}
+
+async function applied(context: Context, source: ImportSource, options: ImportOptions): Promise<Report> {
+  const { dir, terminal, env } = context
+  const service = context.service()
+  const environment = await readEnvironment(service)
+  const spool = new Spool(dir, [source.name, ...source.identity, environment.identifier])
+  const unfinished = options.restart ? undefined : spool.unfinished()
+  if (unfinished) {
+    terminal.say('Going on where the last import was; --restart begins anew')
+    return send({ service, env, terminal, spool, progress: unfinished })
+  }
+  spool.begin()
+  const report = new Report(source.name)
+  const intake = new Intake(report, spool)
+  await source.read(intake, terminal)
+  const definitions = intake.definitions()
+  filesOf(dir, definitions, report, terminal, options.hasDir)
+  return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
+}
+
+function filesOf(
+  dir: string,
+  definitions: ReturnType<Intake['definitions']>,
+  report: Report,
+  terminal: Terminal,
+  hasDir = false,
+): void {
+  if (!hasDir) return
+  const written = writeDefinitions(dir, definitions, report)
+  terminal.say(`${written.length} files written in ${dir}; look at them, then "belfry push"`)
+}
+
+function inWords(
+  terminal: Terminal,
+  report: Report,
+  { isApplied, hasReport }: { isApplied: boolean; hasReport: boolean },
+) {
+  const { kinds, changed, unmapped } = report.toJson()
+  const most = 20
+  const lines = unmapped.slice(0, most).map(({ kind, id, path, why, count }) => {
+    const more = count ? ` (and ${count - 1} more)` : ''
+    return `${terminal.paint('yellow', 'not mapped')} ${kind} ${id}${more}${path === '' ? '' : ` ${path}`}: ${why}`
+  })
+  return [
+    ...Object.entries(kinds).map(([kind, { found, imported, unchanged, failed }]) =>
+      isApplied ? `${kind}: ${imported} imported, ${unchanged} unchanged, ${failed} failed` : `${kind}: ${found}`,
+    ),
+    ...lines,
+    ...(unmapped.length > most ? [`… ${unmapped.length - most} more`] : []),
+    `${changed.length} changed on the way, ${unmapped.length} not mapped${hasReport ? '' : '; --report out.md lists them all'}`,
+    ...(isApplied ? [] : ['A dry run: nothing was written. Say --apply to do it']),
+  ].join('\n')
+}

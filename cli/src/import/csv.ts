@@ -1,0 +1,84 @@
+// Any CSV file of people, with a map from our fields to its columns.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { ImportSource } from '../commands/import.ts'
+import { Failure } from '../failure.ts'
+import { isoOf } from './people.ts'
+import { rowsOf } from './tables.ts'
+
+const fields = [
+  'subscriberId',
+  'firstName',
+  'lastName',
+  'email',
+  'phone',
+  'avatar',
+  'locale',
+  'timezone',
+  'createdAt',
+  'updatedAt',
+]
+
+/** `subscriberId=user_id,email=mail,data.plan=plan` */
+export function readMap(text: string): Map<string, string> {
+  const map = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    const [field, column] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    if (at < 1 || column === '') throw new Failure('usage', 'bad_map', `"${pair}" in --map is not field=column`)
+    if (!fields.includes(field) && !/^data\.[^.]+$/.test(field))
+      throw new Failure(
+        'usage',
+        'bad_map',
+        `There is no field "${field}"; there are ${fields.join(', ')} and data.<name>`,
+      )
+    map.set(field, column)
+  }
+  if (!map.has('subscriberId'))
+    throw new Failure('usage', 'bad_map', '--map has to say which column is the subscriberId')
+  return map
+}
+
+export function csv(file: string, mapText: string): ImportSource {
+  if (!existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
+  const map = readMap(mapText)
+  return {
+    name: 'csv',
+    identity: [path.resolve(file), mapText],
+    async read(intake) {
+      const { report } = intake
+      const used = new Set(map.values())
+      let place = 1
+      for await (const row of rowsOf(file)) {
+        place += 1
+        const missing = [...used].filter((column) => !(column in row))
+        if (place === 2 && missing.length > 0)
+          throw new Failure(
+            'usage',
+            'no_column',
+            `${file} has no column ${missing.map((column) => `"${column}"`).join(', ')}`,
+          )
+        const item: Record<string, unknown> = {}
+        const data: Record<string, unknown> = {}
+        for (const [field, column] of map) {
+          const value = row[column]
+          if (value === undefined || value === '') continue
+          if (field.startsWith('data.')) data[field.slice(5)] = value
+          else item[field] = field.endsWith('At') ? (isoOf(value) ?? value) : value
+        }
+        for (const column of Object.keys(row))
+          if (!used.has(column) && row[column] !== '')
+            report.unmapped({
+              ...{ kind: 'subscribers', id: String(item.subscriberId ?? ''), path: column, code: 'no_map' },
+              why: '--map does not say what the column is',
+            })
+        if (item.subscriberId === undefined)
+          report.unmapped({
+            ...{ kind: 'subscribers', id: `row ${place}`, path: map.get('subscriberId') ?? '', code: 'no_id' },
+            why: 'the row has no subscriberId',
+          })
+        else intake.add('subscribers', { ...item, ...(Object.keys(data).length > 0 ? { data } : {}) })
+      }
+    },
+  }
+}

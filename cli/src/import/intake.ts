@@ -1,0 +1,105 @@
+// Where sources put what they read: definitions, items of data, and what they could not map.
+import { Secrets } from '../../../server/src/db/core/secrets.ts'
+import { noSettings } from '../../../server/src/engine/definitions/settings.ts'
+import { keyOf, planPush } from '../../../server/src/http/definitions/plan.ts'
+import type { Kind } from '../folder/layout.ts'
+import type { Definition } from '../folder/source.ts'
+import type { Json } from './members.ts'
+import type { DataKind, RecordKind, Report } from './report.ts'
+
+export interface Defined {
+  kind: Kind
+  id: string
+  definition: Definition
+}
+
+/** Takes items as they are read. */
+export interface Sink {
+  add(kind: DataKind | RecordKind, item: Json): void
+}
+
+/** For a dry run: counts only. */
+export const noSink: Sink = { add() {} }
+
+export class Intake {
+  readonly report: Report
+  /** Whether what the editor would say of steps is listed: for sources whose texts had to be changed. */
+  listsIssues = false
+  readonly #sink: Sink
+  readonly #definitions = new Map<string, Defined>()
+
+  constructor(report: Report, sink: Sink) {
+    this.report = report
+    this.#sink = sink
+  }
+
+  define(kind: Kind, id: string, given: Definition): void {
+    const definition = kind === 'layout' ? this.#wholeLayout(id, given) : given
+    this.#definitions.set(keyOf({ kind, id }), { kind, id, definition })
+    this.report.found(`${kind}s`)
+  }
+
+  /** The HTML of a layout is a whole document here. */
+  #wholeLayout(id: string, layout: Definition): Definition {
+    const { email } = (layout.controlValues ?? {}) as { email?: { body?: string; editorType?: string } }
+    const { body } = email ?? {}
+    if (email?.editorType !== 'html' || body === undefined || (/<html/i.test(body) && /<body/i.test(body)))
+      return layout
+    const to = `<!doctype html>\n<html>\n<body>\n${body}\n</body>\n</html>\n`
+    this.report.changed({
+      ...{ kind: 'layout', id, path: 'controlValues.email.body', from: body, to },
+      why: 'the HTML of a layout is a whole document',
+    })
+    return { ...layout, controlValues: { email: { ...email, body: to } } }
+  }
+
+  add(kind: DataKind | RecordKind, item: Json): void {
+    this.report.found(kind)
+    this.#sink.add(kind, item)
+  }
+
+  /**
+   * The definitions as files have them: without defaults, in canonical form. The plan of a push against nothing finds what cannot
+   * be stored; that is listed, and left out.
+   */
+  definitions(): Defined[] {
+    let wanted = [...this.#definitions.values()]
+    for (;;) {
+      const { problems, normal, issues } = planOf(wanted)
+      const bad = new Set(problems.map(keyOf))
+      for (const { kind, id, path, message } of problems)
+        this.report.unmapped({ kind, id, path, code: 'invalid', why: message })
+      const left = wanted.filter((each) => !bad.has(keyOf(each)))
+      if (left.length === wanted.length) {
+        for (const { kind, id, stepId, path, message } of this.listsIssues ? issues : [])
+          this.report.unmapped({
+            ...{ kind, id, path: stepId === null ? path : `steps.${stepId}.${path}`, code: 'issue' },
+            why: message,
+          })
+        return wanted.flatMap((each) => {
+          const definition = normal.get(keyOf(each))
+          return definition ? [{ ...each, definition }] : []
+        })
+      }
+      wanted = left
+    }
+  }
+}
+
+const many = 1_000_000
+
+function planOf(wanted: Defined[]) {
+  const envKeys = new Set<string>()
+  for (const { definition } of wanted)
+    for (const [, name = ''] of JSON.stringify(definition).matchAll(/\benv\.([A-Za-z]\w*)/g)) envKeys.add(name)
+  return planPush(
+    structuredClone(wanted.map((each) => ({ ...each, base: 'any' }))),
+    { prune: false },
+    {
+      rows: { layouts: [], workflows: [], translations: [] },
+      ...{ settings: noSettings, files: [], envKeys: [...envKeys], environmentId: '', now: new Date() },
+      limits: { workflows: many, layouts: many, steps: many, variables: many },
+      opening: { secrets: new Secrets('0'.repeat(64)), hidesCredentials: false, isHeld: false, hasEverySecret: true },
+    },
+  )
+}

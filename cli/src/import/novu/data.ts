@@ -1,0 +1,299 @@
+// Subscribers, preferences, credentials, subscriptions and inbox history of Novu as items of an import.
+import type { Intake } from '../intake.ts'
+import { filled, isJson, type Json, Members } from '../members.ts'
+
+/** What ids of the source stand for. */
+export interface Ids {
+  /** subscriberId by internal id. */
+  subscribers: Map<string, string>
+  /** workflowId by internal id. */
+  workflows: Map<string, string>
+  /** identifier by internal id. */
+  integrations: Map<string, string>
+}
+
+const internal = [
+  '_id',
+  'id',
+  '__v',
+  '_organizationId',
+  '_environmentId',
+  '_subscriberId',
+  'deleted',
+  'deletedAt',
+  'deletedBy',
+]
+const mask = '••••••••'
+
+/** `novu-slack` is the service's own provider, and has another word here. */
+export const providerIn = (id: unknown): string => String(id).replace(/^novu(?=-|$)/, 'svc')
+
+export function takeSubscriber(intake: Intake, value: Json, ids: Ids): string {
+  const { report } = intake
+  const subscriberId = String(value.subscriberId)
+  if (typeof value._id === 'string') ids.subscribers.set(value._id, subscriberId)
+  const members = new Members(value, { report, kind: 'subscribers', id: subscriberId })
+  members.renewed(internal)
+  members.renewed(['isOnline', 'lastOnlineAt'], 'who is online shows again once they connect')
+  members.renewed(['topics'], 'subscriptions to topics come as such')
+  const updatedAt = members.text('updatedAt')
+  const names = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone', 'data', 'createdAt']
+  members.take('subscriberId')
+  const fields = filled(Object.fromEntries(names.map((name) => [name, members.take(name)])))
+  intake.add('subscribers', { subscriberId, ...fields, ...(updatedAt ? { updatedAt } : {}) })
+  for (const channel of members.list('channels').filter(isJson))
+    takeCredential(intake, subscriberId, channel, { ids, updatedAt })
+  members.end()
+  return subscriberId
+}
+
+function takeCredential(
+  intake: Intake,
+  subscriberId: string,
+  channel: Json,
+  { ids, updatedAt }: { ids: Ids; updatedAt: string | undefined },
+): void {
+  const { report } = intake
+  const members = new Members(channel, { report, kind: 'credentials', id: subscriberId })
+  members.renewed(['_id'])
+  const providerId = providerIn(members.take('providerId'))
+  const integrationId = members.text('_integrationId')
+  const integrationIdentifier = members.text('integrationIdentifier') ?? ids.integrations.get(integrationId ?? '')
+  const given = members.members('credentials')
+  const credentials: Json = {}
+  for (const name of [
+    'deviceTokens',
+    'webhookUrl',
+    'channel',
+    'alertUid',
+    'title',
+    'imageUrl',
+    'state',
+    'externalUrl',
+  ]) {
+    const value = given.take(name)
+    if (value === mask || (typeof value === 'string' && value.startsWith('nvsk.')))
+      report.unmapped({
+        ...{ kind: 'credentials', id: subscriberId, path: `credentials.${name}`, code: 'secret' },
+        why: 'it is hidden at the source; use a key that administers it',
+      })
+    else if (value !== undefined && value !== null && value !== '') credentials[name] = value
+  }
+  given.end()
+  members.end()
+  if (Object.keys(credentials).length === 0) return
+  intake.add('credentials', {
+    ...{ subscriberId, providerId },
+    ...(integrationIdentifier ? { integrationIdentifier } : {}),
+    ...credentials,
+    ...(updatedAt ? { updatedAt } : {}),
+  })
+}
+
+const channelNames = ['email', 'sms', 'in_app', 'chat', 'push']
+
+/** Preferences as `GET …/preferences` answers them: what holds, and who decided. */
+export function takeShownPreferences(intake: Intake, subscriberId: string, value: Json): void {
+  const { report } = intake
+  const members = new Members(value, { report, kind: 'preferences', id: subscriberId })
+  const global = members.members('global')
+  const workflows = members.list('workflows').filter(isJson)
+  global.take('enabled')
+  const schedule = global.take('schedule')
+  const given = global.take('channels')
+  const channels: Json = {}
+  const isOwn = (workflow: Json) => typeof workflow.updatedAt === 'string'
+  const bySubscriber = (workflow: Json): string[] =>
+    (Array.isArray(workflow.overrides) ? workflow.overrides.filter(isJson) : [])
+      .filter(({ source }) => source === 'subscriber')
+      .map(({ channel }) => String(channel))
+  for (const name of channelNames) {
+    if (!isJson(given) || typeof given[name] !== 'boolean') continue
+    // "On" is the default; that it was chosen shows only where it overrides a workflow.
+    const isChosen = workflows.some((workflow) => !isOwn(workflow) && bySubscriber(workflow).includes(name))
+    if (given[name] === false || isChosen) channels[name] = given[name]
+  }
+  global.renewed(['snoozedUntil'], 'a pause from offers and news ends by itself')
+  global.end()
+  if (Object.keys(channels).length > 0 || isJson(schedule))
+    intake.add('preferences', {
+      subscriberId,
+      ...(Object.keys(channels).length > 0 ? { channels } : {}),
+      ...(isJson(schedule) ? { schedule } : {}),
+    })
+  for (const workflow of workflows) {
+    if (!isOwn(workflow) || !isJson(workflow.workflow) || !isJson(workflow.channels)) continue
+    const shown = workflow.channels
+    const chosen = bySubscriber(workflow).filter((name) => channels[name] !== shown[name] || !(name in channels))
+    const own = Object.fromEntries(chosen.map((name) => [name, shown[name]]))
+    if (chosen.length > 0)
+      intake.add('preferences', {
+        ...{ subscriberId, workflowId: workflow.workflow.identifier, channels: own, updatedAt: workflow.updatedAt },
+      })
+  }
+  members.end()
+}
+
+/** A row of the collection `preferences`. Those of workflows are part of their definitions. */
+export function takeStoredPreference(intake: Intake, value: Json, ids: Ids): void {
+  const { report } = intake
+  const type = String(value.type)
+  const subscriberId = ids.subscribers.get(String(value._subscriberId))
+  const members = new Members(value, { report, kind: 'preferences', id: subscriberId ?? String(value._subscriberId) })
+  const missing = (path: string, why: string) =>
+    report.unmapped({ kind: 'preferences', id: members.id, path, code: 'not_found', why })
+  if (subscriberId === undefined) {
+    missing('_subscriberId', 'the subscriber is not in the export')
+    return
+  }
+  members.renewed([...internal, 'createdAt', '_userId', 'level', '_topicSubscriptionId'])
+  const isGlobal = type === 'SUBSCRIBER_GLOBAL'
+  const templateId = String(members.take('_templateId') ?? '')
+  const workflowId = isGlobal ? undefined : ids.workflows.get(templateId)
+  members.take('type')
+  if (!isGlobal && workflowId === undefined) {
+    missing('_templateId', 'the workflow is not in the export')
+    return
+  }
+  const { all, channels: perChannel } = (members.take('preferences') ?? {}) as { all?: Json; channels?: Json }
+  const channels: Json = {}
+  for (const name of channelNames) {
+    const own = isJson(perChannel?.[name]) ? (perChannel[name] as Json).enabled : undefined
+    const enabled = typeof own === 'boolean' ? own : isGlobal || !isJson(all) ? undefined : all.enabled
+    if (typeof enabled === 'boolean') channels[name] = enabled
+  }
+  if (isGlobal && isJson(all) && all.enabled === false) for (const name of channelNames) channels[name] = false
+  const schedule = members.take('schedule')
+  const contextKeys = members.list('contextKeys')
+  const updatedAt = members.text('updatedAt')
+  members.end()
+  if (Object.keys(channels).length === 0 && !isJson(schedule)) return
+  intake.add('preferences', {
+    subscriberId,
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(Object.keys(channels).length > 0 ? { channels } : {}),
+    ...(isJson(schedule) && isGlobal ? { schedule } : {}),
+    ...(contextKeys.length > 0 ? { contextKeys } : {}),
+    ...(updatedAt ? { updatedAt } : {}),
+  })
+}
+
+/** A subscription with its topic, its subscriber, and, if they were asked for, its preferences. */
+export function takeSubscription(
+  intake: Intake,
+  value: Json,
+  { topicKey, topicName, subscriberId }: { topicKey: string; topicName?: string | undefined; subscriberId: string },
+): void {
+  const members = new Members(value, { report: intake.report, kind: 'topic-subscriptions', id: subscriberId })
+  members.renewed([...internal, '_topicId', 'updatedAt'])
+  for (const name of ['topic', 'subscriber', 'topicKey', 'externalSubscriberId']) members.take(name)
+  const preferences = members.list('preferences').filter(isJson)
+  const contextKeys = members.list('contextKeys')
+  intake.add('topic-subscriptions', {
+    ...filled({
+      topicKey,
+      topicName,
+      subscriberId,
+      identifier: members.text('identifier'),
+      name: members.text('name'),
+    }),
+    ...(contextKeys.length > 0 ? { contextKeys } : {}),
+    ...(preferences.length > 0 ? { preferences: preferences.map(choiceOf) } : {}),
+    ...filled({ createdAt: members.text('createdAt') }),
+  })
+  members.end()
+}
+
+const choiceOf = ({ workflow, workflowId, enabled, condition }: Json): Json =>
+  filled({ workflowId: isJson(workflow) ? workflow.identifier : workflowId, enabled, condition })
+
+const ofRuns = [
+  ...['_templateId', '_messageTemplateId', '_notificationId', '_jobId', '_actorId', '_integrationId', '_feedId'],
+  ...['payload', 'overrides', 'template', 'subscriber', 'actorSubscriber', 'actor', 'status', 'providerId', 'title'],
+  ...['templateIdentifier', 'channel', 'email', 'phone', 'deviceTokens', 'directWebhookUrl', 'identifier', 'expireAt'],
+  ...['critical', 'deliveredAt', 'lastSeenDate', 'senderName', 'sourceIdentifier', 'type'],
+]
+
+/** A message of the inbox; those of other channels are not history that anybody sees. */
+export function takeMessage(intake: Intake, value: Json, ids: Ids): void {
+  const { report } = intake
+  const id = String(value._id)
+  const subscriber = isJson(value.subscriber) ? value.subscriber.subscriberId : undefined
+  const subscriberId = String(subscriber ?? ids.subscribers.get(String(value._subscriberId)) ?? '')
+  const members = new Members(value, { report, kind: 'messages', id })
+  if (subscriberId === '') {
+    report.unmapped({
+      ...{ kind: 'messages', id, path: '_subscriberId', code: 'not_found' },
+      why: 'the subscriber is gone',
+    })
+    return
+  }
+  const workflowId = members.text('templateIdentifier') ?? ids.workflows.get(String(value._templateId))
+  if (workflowId === undefined) {
+    report.unmapped({
+      ...{ kind: 'messages', id, path: '_templateId', code: 'not_found' },
+      why: 'the workflow is gone',
+    })
+    return
+  }
+  const cta = isJson(value.cta) ? value.cta : {}
+  const action = isJson(cta.action) ? cta.action : {}
+  const buttons = Array.isArray(action.buttons) ? action.buttons.filter(isJson) : []
+  const pressed = action.status === 'done' && isJson(action.result) ? action.result.type : undefined
+  const linkOf = (place: unknown) =>
+    isJson(place) && typeof place.url === 'string' && place.url !== ''
+      ? filled({ url: place.url, target: place.target })
+      : undefined
+  const button = (type: string) => {
+    const found = buttons.find((each) => each.type === type && typeof each.content === 'string' && each.content !== '')
+    if (!found) return undefined
+    return filled({ label: found.content, redirect: linkOf(found), isCompleted: pressed === type ? true : undefined })
+  }
+  const [createdAt, updatedAt] = [members.text('createdAt'), members.text('updatedAt')]
+  const isSeen = members.take('seen') === true
+  const isRead = members.take('read') === true
+  const isArchived = members.take('archived') === true
+  const firstSeen = members.text('firstSeenDate')
+  const [lastRead, archived] = [members.text('lastReadDate'), members.text('archivedAt')]
+  members.take('cta')
+  const contextKeys = members.list('contextKeys')
+  intake.add('messages', {
+    ...{ id, subscriberId, workflowId },
+    ...filled({
+      stepId: members.text('stepId'),
+      transactionId: members.text('transactionId'),
+      subject: members.text('subject'),
+      body: textIn(members.take('content')),
+      avatar: members.text('avatar'),
+      redirect: linkOf(cta.data),
+      primaryAction: button('primary'),
+      secondaryAction: button('secondary'),
+      tags: members.take('tags'),
+      data: members.take('data'),
+      severity: members.text('severity'),
+      createdAt,
+      deliveredAt: value.deliveredAt,
+      // Without a time of its own, it happened with the last change at the latest.
+      seenAt: isSeen ? (firstSeen ?? updatedAt ?? createdAt) : undefined,
+      lastSeenAt: isSeen ? value.lastSeenDate : undefined,
+      readAt: isRead ? (lastRead ?? updatedAt ?? createdAt) : undefined,
+      archivedAt: isArchived ? (archived ?? updatedAt ?? createdAt) : undefined,
+      snoozedUntil: members.text('snoozedUntil'),
+      updatedAt,
+    }),
+    ...(contextKeys.length > 0 ? { contextKeys } : {}),
+  })
+  members.renewed(internal)
+  members.renewed(ofRuns, 'it is of the run, which stays at the source')
+  members.end()
+}
+
+const textIn = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : Array.isArray(content)
+      ? content
+          .filter(isJson)
+          .map((block) => String(block.content ?? ''))
+          .join('\n')
+      : ''

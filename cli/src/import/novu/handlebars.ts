@@ -1,0 +1,18 @@
+// Texts of older templates: Handlebars over the payload, which here is Liquid over `payload`, `subscriber` and `steps`.
+import { type Converted, toLiquid } from '../mustache.ts'
+
+/** Names that are not in the payload. */
+const own = new Set(['subscriber', 'actor', 'tenant', 'payload', 'env', 'context', 'steps'])
+const ofDigest: Record<string, string> = { total_count: 'eventCount', events: 'events' }
+
+/** @param digestId the digest before it, whose events are meant */
+export function fromHandlebars(text: string, digestId = 'digest'): Converted {
+  return toLiquid(text, {
+    pathOf(name, loop) {
+      const [first = '', second = '', ...rest] = name.split('.')
+      if (first === 'step' && ofDigest[second]) return ['steps', digestId, ofDigest[second], ...rest].join('.')
+      if (own.has(first)) return name
+      return `${loop ?? 'payload'}.${name}`
+    },
+  })
+}

@@ -1,0 +1,489 @@
+// Importers that read files, with fixtures after the documented shapes of their services. files.md §6.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { addIntegration } from '../../../server/test/integrations.ts'
+import { type Api, useServer } from '../../../server/test/server.ts'
+import { channelsIn } from '../../src/import/knock/source.ts'
+import { interrupt } from '../../src/interrupts.ts'
+import { useCommand, write } from '../command.ts'
+import * as fixtures from './fixtures.ts'
+
+const server = useServer({ retention: { activityDays: 0, messageDays: 0 } })
+const command = useCommand()
+let api: Api
+let folder: string
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  folder = command.newFolder()
+})
+
+const run = (...args: string[]) => command.run(folder, { url: api.url, key: api.key }, 'import', ...args, '--json')
+const applied = async (...args: string[]) => {
+  const { code, json, stderr } = await run(...args, '--apply')
+  expect(code, stderr).toBe(0)
+  if (process.env.SHOW) console.log(JSON.stringify(json.unmapped, null, 1), stderr)
+  return json
+}
+const lines = (values: object[]) => values.map((value) => JSON.stringify(value)).join('\n')
+const get = async (at: string) => (await api.get(at)).body
+const definition = async (id: string, kind = 'workflow') =>
+  (await get(`/v2/definitions?kinds=${kind}&ids=${id}`)).resources[0]?.definition
+type Report = any
+const listed = ({ unmapped }: Report) =>
+  unmapped.map(({ kind, id, path: at, code }: Report) => `${kind} ${id} ${at} ${code}`.replaceAll('  ', ' '))
+const failures = ({ kinds }: Report) => Object.values(kinds).map(({ failed }: Report) => failed)
+
+describe('Novu, files of mongoexport', () => {
+  beforeEach(() =>
+    write(
+      folder,
+      Object.fromEntries(
+        Object.entries(fixtures.novu).map(([name, documents]) => [`novu/${name}.json`, lines(documents)]),
+      ),
+    ),
+  )
+
+  test('everything comes along: both versions of workflows, people, choices, tokens, topics and the inbox', async () => {
+    const report = await applied('novu', '--from', 'novu')
+    expect(failures(report).every((count) => count === 0)).toBe(true)
+    expect(await definition('order-shipped')).toEqual({
+      ...{ workflowId: 'order-shipped', name: 'Order shipped', tags: ['orders'], active: true, validatePayload: false },
+      preferences: { workflow: { channels: { sms: { enabled: false } } } },
+      steps: [
+        {
+          stepId: 'collect',
+          name: 'collect',
+          type: 'digest',
+          controlValues: { type: 'regular', amount: 5, unit: 'minutes' },
+        },
+        {
+          ...{ stepId: 'mail', name: 'Mail', type: 'email' },
+          controlValues: {
+            ...{
+              subject: 'Order {{payload.order.id}}',
+              editorType: 'html',
+              layoutId: 'letter',
+              from: { name: 'Shop' },
+            },
+            body: '<p>Hi {{subscriber.firstName}}, {% if payload.gift %}a gift{% else %}yours{% endif %}: {% for item in steps.collect.events %}{{item.name}} {% endfor %}</p>',
+          },
+          filters: [
+            {
+              isNegated: false,
+              type: 'GROUP',
+              value: 'AND',
+              children: [{ on: 'payload', field: 'vip', value: 'true', operator: 'EQUAL' }],
+            },
+          ],
+        },
+      ],
+    })
+    expect(await definition('comments')).toMatchObject({
+      ...{ workflowId: 'comments', name: 'Comments', active: true },
+      preferences: { workflow: { all: { readOnly: true } } },
+      steps: [{ stepId: 'inbox', type: 'in_app', controlValues: { body: 'Hello {{payload.who}}' } }],
+    })
+    expect(await definition('letter', 'layout')).toMatchObject({
+      name: 'Letter',
+      controlValues: { email: { body: expect.stringContaining('<body>\n<main>{{content}}</main>\n</body>') } },
+    })
+    expect(await definition('mails', 'integration')).toEqual({
+      ...{ identifier: 'mails', name: 'Mails', channel: 'email', providerId: 'sendgrid' },
+      credentials: { from: 'a@example.com' },
+    })
+    expect(await get('/v2/subscribers/ada')).toMatchObject({
+      ...{ firstName: 'Ada', email: 'ada@example.com', data: { plan: 'pro' }, createdAt: '2025-01-02T03:04:05.000Z' },
+      channels: [{ providerId: 'fcm', integrationIdentifier: 'phones', credentials: { deviceTokens: ['t1'] } }],
+    })
+    expect(await get('/v2/subscribers/ada/preferences')).toMatchObject({
+      global: { channels: { email: false } },
+      workflows: expect.arrayContaining([
+        expect.objectContaining({
+          channels: { email: true },
+          workflow: expect.objectContaining({ identifier: 'order-shipped' }),
+        }),
+      ]),
+    })
+    expect((await get('/v2/subscribers/ada/notifications')).data).toMatchObject([
+      {
+        id: '65a1f0c2e4b0a1b2c3d4e5f6',
+        body: 'Bob wrote',
+        isRead: true,
+        transactionId: 'c-1',
+        primaryAction: { label: 'Open' },
+      },
+    ])
+    expect((await get('/v2/topics/posts/subscriptions')).data).toMatchObject([{ subscriber: { subscriberId: 'ada' } }])
+    expect((await get('/v1/tenants')).data).toMatchObject([{ identifier: 'acme' }])
+    expect(listed(report)).toEqual(
+      expect.arrayContaining([
+        'integration mails credentials.apiKey secret',
+        'workflow order-shipped steps.mail.template.preheader no_equivalent',
+        'file jobs.json no_equivalent',
+      ]),
+    )
+    expect(JSON.stringify(report)).not.toContain('nvsk.')
+    const again = await applied('novu', '--from', 'novu')
+    for (const [kind, { imported }] of Object.entries(again.kinds) as Report)
+      expect([kind, imported]).toEqual([kind, 0])
+  })
+})
+
+describe('Knock', () => {
+  beforeEach(() => write(folder, fixtures.knock))
+
+  test('steps, texts, conditions, partials and layouts are mapped; what is not is listed', async () => {
+    await addIntegration(server, api, { identifier: 'phones', provider: 'apns', channel: 'push', active: true })
+    const report = await applied('knock', 'knock', '--users', 'users.jsonl', '--preferences', 'preferences.jsonl')
+    expect(await definition('new-comment')).toEqual({
+      ...{ workflowId: 'new-comment', name: 'New comment', tags: ['comments'], active: true, validatePayload: true },
+      ...{ payloadSchema: { type: 'object', properties: { page: { type: 'string' } } }, messageClass: 'commercial' },
+      steps: [
+        {
+          stepId: 'batch_1',
+          name: 'Batch',
+          type: 'digest',
+          controlValues: { amount: 5, unit: 'minutes', digestKey: 'payload.page', order: 'newest' },
+        },
+        {
+          ...{ stepId: 'in_app_1', name: 'In-app', type: 'in_app' },
+          controlValues: {
+            ...{
+              body: '{% if steps.batch_1.eventCount > 1 %}{{steps.batch_1.eventCount}} comments{% endif %} on {{ payload.page }} by {{ actor.data.name }}',
+            },
+            ...{ redirect: { url: '{{ env.app_url }}/p' } },
+          },
+        },
+        {
+          stepId: 'delay_1',
+          name: 'delay_1',
+          type: 'delay',
+          controlValues: { amount: 1, unit: 'hours' },
+        },
+        {
+          ...{ stepId: 'email_1', name: 'Email', type: 'email' },
+          controlValues: {
+            ...{
+              skip: {
+                and: [
+                  { '==': [{ var: 'steps.in_app_1.read' }, false] },
+                  { '==': [{ var: 'subscriber.data.plan' }, 'pro'] },
+                ],
+              },
+            },
+            ...{ subject: 'Hi {{ subscriber.email }}', editorType: 'html', layoutId: 'default' },
+            body: '<p>Hello</p>{% assign label = "Go" %}<b>{{ label }}</b>\n<p><a href="{{ env.app_url }}">Open</a></p>',
+          },
+        },
+        {
+          stepId: 'throttle_1',
+          name: 'throttle_1',
+          type: 'throttle',
+          controlValues: { amount: 1, unit: 'minutes', threshold: 2 },
+        },
+        {
+          stepId: 'http_fetch_1',
+          name: 'http_fetch_1',
+          type: 'http_request',
+          controlValues: {
+            method: 'GET',
+            url: 'https://example.com/{{ payload.page }}?a=1',
+            headers: [{ key: 'X-A', value: 'b' }],
+          },
+        },
+        {
+          ...{ stepId: 'branch_1', name: 'branch_1', type: 'branch' },
+          controlValues: {
+            arms: [
+              {
+                name: 'Pro',
+                condition: { '>': [{ var: 'payload.count' }, 3] },
+                steps: [
+                  {
+                    stepId: 'sms_1',
+                    name: 'sms_1',
+                    type: 'sms',
+                    controlValues: { body: 'Hi {{ subscriber.subscriberId }}' },
+                  },
+                ],
+                end: true,
+              },
+            ],
+            default: {
+              name: 'Default',
+              steps: [
+                {
+                  stepId: 'trigger_workflow_1',
+                  name: 'trigger_workflow_1',
+                  type: 'start_workflow',
+                  controlValues: {
+                    workflowId: 'welcome',
+                    to: '{{subscriber.subscriberId}}',
+                    payload: { a: '{{ payload.page }}' },
+                  },
+                },
+              ],
+            },
+          },
+        },
+      ],
+    })
+    expect(await definition('default', 'layout')).toMatchObject({
+      controlValues: { email: { body: expect.stringContaining('<main>{{content}}</main>'), editorType: 'html' } },
+    })
+    expect(listed(report)).toEqual(
+      expect.arrayContaining([
+        'workflow new-comment trigger_frequency no_equivalent',
+        'workflow new-comment steps.ai_1 step',
+        'workflow odd steps.in_app_1.conditions condition',
+        'file translations no_equivalent',
+        'preferences ada commercial_subscribed no_equivalent',
+      ]),
+    )
+    // A condition that cannot be said must not make messages go to more people.
+    expect(await definition('odd')).toMatchObject({ active: false })
+    expect(await get('/v2/subscribers/ada')).toMatchObject({
+      ...{
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        phone: '+15551234567',
+        timezone: 'Europe/London',
+        data: { name: 'Ada Lovelace', plan: 'pro' },
+      },
+      channels: [{ providerId: 'apns', credentials: { deviceTokens: ['tok'] } }],
+    })
+    expect(await get('/v2/subscribers/ada/preferences')).toMatchObject({ global: { channels: { sms: false } } })
+  })
+
+  test('channels that are not known are asked for once, and kept; where nobody answers, it says so', async () => {
+    writeFileSync(path.join(folder, 'knock/channels.yaml'), 'in-app: in_app\n')
+    expect(await run('knock', 'knock')).toMatchObject({ code: 2, json: { error: { code: 'channels_unknown' } } })
+    const asked: string[] = []
+    const answer = async (question: string) => {
+      asked.push(question)
+      return question.includes('postmark') ? 'email' : 'sms'
+    }
+    const dir = path.join(folder, 'knock')
+    expect((await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)).get('postmark')).toEqual({ type: 'email' })
+    expect(asked).toHaveLength(2)
+    expect(readFileSync(path.join(dir, 'channels.yaml'), 'utf8')).toBe('in-app: in_app\npostmark: email\ntwilio: sms\n')
+    await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe('Pinpoint', () => {
+  test('endpoints of one user are one subscriber; templates become workflows with their defaults', async () => {
+    for (const provider of ['fcm', 'apns'])
+      await addIntegration(server, api, { identifier: provider, provider, channel: 'push', active: true })
+    writeFileSync(path.join(folder, 'a.json.gz'), gzipSync(lines(fixtures.pinpoint.endpoints)))
+    write(folder, {
+      'mail.json': JSON.stringify(fixtures.pinpoint.email, null, 2),
+      'push.json': JSON.stringify(fixtures.pinpoint.push),
+    })
+    const report = await applied('pinpoint', 'a.json.gz', 'mail.json', 'push.json')
+    expect(await get('/v2/subscribers/u-1')).toMatchObject({
+      ...{ email: 'ada@example.com', phone: '+15551234567', locale: 'en_US', timezone: 'Europe/London' },
+      ...{
+        data: { plan: 'pro', interests: ['a', 'b'], FirstName: 'Ada', visits: 3 },
+        updatedAt: '2026-02-01T00:00:00.000Z',
+      },
+    })
+    expect(
+      (await get('/v2/subscribers/u-1')).channels.map(({ credentials, providerId }: Report) => [
+        providerId,
+        credentials.deviceTokens,
+      ]),
+    ).toEqual([
+      ['fcm', ['g1', 'g2']],
+      ['apns', ['ap1']],
+    ])
+    expect((await get('/v2/subscribers/u-1/preferences')).global.channels).toMatchObject({ email: false })
+    expect((await api.get('/v2/subscribers/alone')).status).toBe(200)
+    expect(await definition('Order-mail')).toMatchObject({
+      ...{ name: 'Order_mail', description: 'About orders' },
+      steps: [
+        {
+          type: 'email',
+          controlValues: {
+            subject: 'Hi {{subscriber.data.FirstName | default: "friend"}}',
+            body: '<p>{{payload.order}} {{subscriber.email}}</p>',
+            layoutId: null,
+          },
+        },
+      ],
+    })
+    expect(await definition('News')).toMatchObject({
+      steps: [{ type: 'push', controlValues: { subject: 'T', body: 'B' } }],
+    })
+    expect(listed(report)).toEqual(
+      expect.arrayContaining([
+        'subscribers u-1 Address (GCM) inactive',
+        'subscribers u-1 Demographic.Make no_equivalent',
+        'workflow Order-mail TextPart no_equivalent',
+      ]),
+    )
+  })
+})
+
+describe('Courier', () => {
+  test('templates and brands become workflows and layouts; profiles and preferences come along', async () => {
+    await addIntegration(server, api, { identifier: 'fcm', provider: 'fcm', channel: 'push', active: true })
+    write(folder, fixtures.courier)
+    const report = await applied('courier', 'courier')
+    expect(await definition('WELCOME')).toMatchObject({
+      ...{ name: 'Welcome', tags: ['onboarding'] },
+      steps: [
+        {
+          stepId: 'email',
+          type: 'email',
+          controlValues: {
+            subject: 'Hi {{payload.name}}',
+            body: '<p>Hello {{subscriber.firstName}}</p>\n<p><a href="{{payload.url}}">Go</a></p>',
+            layoutId: 'acme',
+          },
+        },
+        { stepId: 'sms', type: 'sms', controlValues: { body: 'Hello {{subscriber.firstName}}\nGo: {{payload.url}}' } },
+      ],
+    })
+    expect(await definition('RECEIPT')).toMatchObject({
+      steps: [{ type: 'email', controlValues: { subject: 'Receipt', body: '<p>Total {{payload.total}}</p>' } }],
+    })
+    expect(await definition('acme', 'layout')).toMatchObject({
+      controlValues: {
+        email: {
+          body: expect.stringContaining(
+            '<p><a href="https://acme.example"><img src="https://acme.example/l.png" alt=""></a></p>\n{{content}}\n<p>Acme</p>',
+          ),
+        },
+      },
+    })
+    expect(await get('/v2/subscribers/ada')).toMatchObject({
+      firstName: 'Ada',
+      lastName: 'L',
+      phone: '+15551234567',
+      data: { plan: 'pro' },
+      channels: [{ credentials: { deviceTokens: ['f1'] } }],
+    })
+    expect((await get('/v2/subscribers/ada/preferences')).workflows).toEqual(
+      expect.arrayContaining([expect.objectContaining({ channels: { email: false, sms: false } })]),
+    )
+    expect(listed(report)).toEqual(
+      expect.arrayContaining([
+        'automation drip automation',
+        'workflow WELCOME routing no_equivalent',
+        'preferences ada t-none topic',
+      ]),
+    )
+  })
+})
+
+describe('OneSignal', () => {
+  test('subscriptions of an external id are one subscriber; unsubscribed ones have the channel off', async () => {
+    for (const provider of ['fcm', 'apns'])
+      await addIntegration(server, api, { identifier: provider, provider, channel: 'push', active: true })
+    write(folder, { 'players.csv': fixtures.oneSignal })
+    const report = await applied('onesignal', 'players.csv')
+    expect(await get('/v2/subscribers/u-1')).toMatchObject({
+      ...{ email: 'ada@example.com', locale: 'en', timezone: 'Europe/London', data: { plan: 'pro', level: '3' } },
+      channels: [{ providerId: 'apns', credentials: { deviceTokens: ['token-1'] } }],
+    })
+    expect((await get('/v2/subscribers/u-2/preferences')).global).toBeDefined()
+    const exported = await get('/v2/subscribers/u-2/export')
+    expect(JSON.stringify(exported)).toContain('"push":false')
+    expect(listed(report)).toEqual(
+      expect.arrayContaining([
+        'subscribers p-3 external_user_id no_external_id',
+        'subscribers u-1 device_model no_equivalent',
+      ]),
+    )
+  })
+})
+
+describe('the documentation', () => {
+  test('shows commands that work', async () => {
+    write(folder, { ...fixtures.knock, ...fixtures.courier, 'subscriptions.csv': fixtures.oneSignal })
+    write(folder, { 'people.csv': 'user_id,mail,plan\nada,ada@example.com,pro\n' })
+    for (const [name, documents] of Object.entries(fixtures.novu))
+      write(folder, { [`novu/${name}.json`]: lines(documents) })
+    writeFileSync(path.join(folder, 'endpoints.json.gz'), gzipSync(lines(fixtures.pinpoint.endpoints)))
+    write(folder, { 'templates.json': JSON.stringify([fixtures.pinpoint.email, fixtures.pinpoint.push]) })
+    const page = readFileSync(new URL('../../../docs/moving-in.md', import.meta.url), 'utf8')
+    const commands = [...page.matchAll(/^(?:NOVU_SECRET_KEY=… )?npx @belfry\/cli (import .*)$/gm)].map(
+      ([, command = '']) => command,
+    )
+    expect(commands.length).toBeGreaterThan(7)
+    // The address of a service is tried in novu.test.ts.
+    for (const words of commands.filter((each) => !each.includes('https:'))) {
+      const { code, stderr } = await command.run(folder, { url: api.url, key: api.key }, ...words.split(' '))
+      expect([words, code, stderr]).toEqual([words, 0, expect.anything()])
+      expect(readFileSync(path.join(folder, 'moving-in.md'), 'utf8')).toMatch(/^# Import from /)
+    }
+  })
+})
+
+describe('CSV', () => {
+  const map = 'subscriberId=user_id,email=mail,data.plan=plan'
+  const people = (count: number) =>
+    [
+      'user_id,mail,plan,shoe',
+      ...Array.from({ length: count }, (_, n) => `u-${n},u${n}@example.com,"pro, ""x""",42`),
+    ].join('\n')
+
+  test('columns are mapped as said; others, and rows without an id, are listed; --strict ends with 1', async () => {
+    write(folder, { 'people.csv': `${people(2)}\n,nobody@example.com,,\n` })
+    const report = await applied('csv', 'people.csv', '--map', map)
+    expect(report.kinds).toEqual({ subscribers: { found: 2, imported: 2, unchanged: 0, failed: 0 } })
+    expect(await get('/v2/subscribers/u-1')).toMatchObject({ email: 'u1@example.com', data: { plan: 'pro, "x"' } })
+    expect(report.unmapped).toMatchObject([
+      { path: 'shoe', code: 'no_map', count: 2 },
+      { id: 'row 4', code: 'no_id' },
+    ])
+    expect((await run('csv', 'people.csv', '--map', map, '--strict')).code).toBe(1)
+    write(folder, { 'whole.csv': 'user_id\nx\n' })
+    expect((await run('csv', 'whole.csv', '--map', 'subscriberId=user_id', '--strict')).code).toBe(0)
+  })
+
+  test('a wrong map or file is wrong usage', async () => {
+    write(folder, { 'people.csv': people(1) })
+    for (const wrong of ['email=mail', 'subscriberId', 'subscriberId=user_id,shoe=shoe', 'subscriberId=nothing'])
+      expect([wrong, (await run('csv', 'people.csv', '--map', wrong)).code]).toEqual([wrong, 2])
+    expect((await run('csv', 'nothing.csv', '--map', map)).code).toBe(2)
+    expect((await command.run(folder, {}, 'import', 'csv', 'people.csv')).code).toBe(2)
+  })
+
+  test('a dry run needs no service', async () => {
+    write(folder, { 'people.csv': people(3) })
+    expect(await command.run(folder, {}, 'import', 'csv', 'people.csv', '--map', map, '--json')).toMatchObject({
+      code: 0,
+      json: { kinds: { subscribers: { found: 3 } } },
+    })
+  })
+
+  test('Ctrl-C ends after the request under way; the same command goes on, --restart begins anew', async () => {
+    write(folder, { 'people.csv': people(1_200) })
+    const running = run('csv', 'people.csv', '--map', map, '--apply')
+    await expect.poll(() => interrupt(), { interval: 1, timeout: 20_000 }).toBe(true)
+    const stopped = await running
+    expect(stopped).toMatchObject({ code: 130, json: { error: { code: 'interrupted' } } })
+    const here = (await get('/v2/subscribers?limit=1')).totalCount
+    expect(here).toBeLessThan(1_200)
+    expect(here % 500).toBe(0)
+    expect(existsSync(path.join(folder, '.belfry'))).toBe(true)
+    const rest = await applied('csv', 'people.csv', '--map', map)
+    expect(rest.kinds.subscribers).toEqual({ found: 1_200, imported: 1_200, unchanged: 0, failed: 0 })
+    const again = await applied('csv', 'people.csv', '--map', map, '--restart')
+    expect(again.kinds.subscribers).toMatchObject({ imported: 0, unchanged: 1_200 })
+  })
+
+  test('items that the service refuses are listed with their reason', async () => {
+    write(folder, { 'people.csv': 'user_id,mail\nada,no address\nbob,bob@example.com\n' })
+    const report = await applied('csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail')
+    expect(report.kinds.subscribers).toEqual({ found: 2, imported: 1, unchanged: 0, failed: 1 })
+    expect(report.unmapped).toMatchObject([{ kind: 'subscribers', id: 'ada', code: 'validation' }])
+  })
+})

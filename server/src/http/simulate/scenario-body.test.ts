@@ -1,0 +1,131 @@
+// What the members of a scenario mean: stored and invented people, topics, integrations and triggers.
+import { beforeAll, expect, test } from 'vitest'
+import { type Answer, type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer()
+let api: Api
+const startAt = '2026-05-01T10:00:00.000Z'
+const step = (type: string, stepId: string, controlValues: object) => ({ name: stepId, stepId, type, controlValues })
+const mail = step('email', 'mail', { subject: 'For {{subscriber.firstName}}', body: 'Hello' })
+const inApp = step('in_app', 'inbox', { body: 'Hello' })
+const collect = step('digest', 'collect', { amount: 10, unit: 'minutes' })
+const trigger = (more: object = {}) => ({ type: 'trigger', at: '+0s', to: 'ada', ...more })
+const simulate = (body: object): Promise<Answer> =>
+  api.post('/v1/simulations', { startAt, inputs: [trigger()], ...body })
+const played = async (body: object) => {
+  const { status, text, body: answer } = await simulate(body)
+  expect(status, text.slice(0, 1_000)).toBe(200)
+  return answer
+}
+
+beforeAll(async () => {
+  api = (await server.freshOrganization()).development
+  await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' })
+  await api.post('/v2/topics', { key: 'cats', name: 'Cats' })
+  await api.post('/v2/topics/cats/subscriptions', { subscriberIds: ['ada'] })
+  await api.post('/v2/workflows', { name: 'Kept', workflowId: 'kept', active: true, steps: [collect, mail] })
+})
+
+test('an invented subscriber replaces the stored one wholly, and with `base` has only these changes', async () => {
+  await api.patch('/v2/subscribers/ada/preferences', { channels: { email: false } })
+  const draft = { workflow: { draft: { steps: [mail] } } }
+  expect((await played(draft)).totals.reasons).toEqual({ preference: 1 })
+  const invented = await played({ ...draft, subscribers: [{ subscriberId: 'ada', email: 'new@example.com' }] })
+  expect(invented.messages).toMatchObject([{ to: ['new@example.com'], subject: 'For ' }])
+  const based = { subscriberId: 'ada', base: 'stored', email: 'new@example.com' }
+  expect((await played({ ...draft, subscribers: [based] })).totals.reasons).toEqual({ preference: 1 })
+  const willing = { ...based, preferences: { channels: { email: true } } }
+  expect((await played({ ...draft, subscribers: [willing] })).messages).toMatchObject([
+    { to: ['new@example.com'], subject: 'For Ada' },
+  ])
+  await api.patch('/v2/subscribers/ada/preferences', { channels: { email: true } })
+})
+
+test('an invented topic takes the place of the stored one', async () => {
+  const to = [{ type: 'Topic', topicKey: 'cats' }]
+  const body = { workflow: { draft: { steps: [inApp] } }, inputs: [trigger({ to })] }
+  const people = ({ runs }: { runs: Array<{ subscriberId: string }> }) => runs.map(({ subscriberId }) => subscriberId)
+  expect(people(await played(body))).toEqual(['ada'])
+  const topics = [{ topicKey: 'cats', subscriberIds: ['bo', 'cy'] }]
+  expect(people(await played({ ...body, topics }))).toEqual(['bo', 'cy'])
+})
+
+test('given integrations stand instead of the stored ones, and an in-app one is always there', async () => {
+  const body = { workflow: { draft: { steps: [inApp, mail] } }, integrations: [] as object[] }
+  const none = await played(body)
+  expect(none.totals).toMatchObject({ messages: { in_app: 1 }, reasons: { no_integration: 1 } })
+  const sendgrid = { identifier: 'sg', channel: 'email', providerId: 'sendgrid', primary: true }
+  const given = await played({ ...body, integrations: [sendgrid] })
+  expect(given.messages).toContainEqual(expect.objectContaining({ channel: 'email', integrationIdentifier: 'sg' }))
+})
+
+test('windows begin empty, and stored transaction ids do not count', async () => {
+  expect((await api.post('/v1/events/trigger', { name: 'kept', to: 'ada', transactionId: 'used' })).status).toBe(201)
+  await server.drain()
+  const now = server.clock.now().toISOString()
+  const inputs = [trigger({ transactionId: 'used' }), trigger({ at: '+1m', transactionId: 'used' })]
+  const answer = await played({ workflow: { workflowId: 'kept' }, startAt: now, inputs })
+  expect(answer.triggers).toMatchObject([
+    { transactionId: 'used', status: 'processed', runs: 1 },
+    { transactionId: 'used', status: 'processed', runs: 0 },
+  ])
+  expect(answer.windows).toMatchObject([{ kind: 'digest', eventCount: 1, closedBy: 'time' }])
+})
+
+test('a draft in the place of a stored workflow has its name, and the answer says which version was played', async () => {
+  const draft = { steps: [{ ...mail, controlValues: { subject: 'Draft', body: 'Hello' } }] }
+  expect(await played({ workflow: { workflowId: 'kept', draft } })).toMatchObject({
+    ...{ workflow: { workflowId: 'kept', version: null, issues: 0 }, messages: [{ subject: 'Draft' }] },
+  })
+  expect((await played({ workflow: { workflowId: 'kept' } })).workflow).toEqual({
+    ...{ workflowId: 'kept', version: 1, issues: 0 },
+  })
+  const broken = { steps: [step('email', 'mail', { subject: '{{payload.x', body: '' })] }
+  expect((await played({ workflow: { draft: broken } })).workflow.issues).toBeGreaterThan(0)
+})
+
+test.each([
+  [{ workflow: {} }, 'workflow'],
+  [{ workflow: { workflowId: 'kept', version: 1, draft: { steps: [] } } }, 'workflow'],
+  [{ startAt: '+1h' }, 'startAt'],
+  [{ inputs: [{ type: 'acted', at: '+0s', subscriberId: 'ada' }] }, 'inputs[0].action'],
+  [{ inputs: [{ type: 'subscriber', at: '+0s', subscriberId: 'ada' }] }, 'inputs[0]'],
+  [{ inputs: [{ type: 'workflow', at: '+0s', active: true, version: 1 }] }, 'inputs[0]'],
+  [{ inputs: [trigger({ broadcast: true })] }, 'inputs[0]'],
+])('%j is refused at %s', async (body, where) => {
+  expect(await simulate({ workflow: { workflowId: 'kept' }, ...body })).toMatchObject({
+    ...{ status: 422, body: { code: 'simulation_invalid', ctx: { where } } },
+  })
+})
+
+test.each([-1, 2_147_483_648, 0.5, 'x'])('%j is no seed', async (seed) => {
+  expect((await simulate({ workflow: { workflowId: 'kept' }, seed })).status).toBe(422)
+})
+
+test('what is read is one snapshot: whoever saves meanwhile is seen wholly, or not at all', async () => {
+  const steps = (word: string) => [
+    { ...mail, controlValues: { subject: word, body: word } },
+    step('sms', 'text', { body: word }),
+  ]
+  const made = await api.post('/v2/workflows', { name: 'Turn', workflowId: 'turn', active: true, steps: steps('0') })
+  const { origin, preferences } = made.body
+  let isOver = false
+  const saving = (async () => {
+    for (let turn = 1; !isOver; turn += 1)
+      await api.put('/v2/workflows/turn', {
+        ...{ name: 'Turn', active: true, origin, preferences: { user: preferences.user } },
+        steps: steps(String(turn)).map((each, index) => ({ ...each, _id: made.body.steps[index]._id })),
+      })
+  })()
+  const person = { subscriberId: 'ada', email: 'ada@example.com', phone: '+4915112345678' }
+  try {
+    for (let count = 0; count < 10; count += 1) {
+      const { workflow, messages } = await played({ workflow: { workflowId: 'turn' }, subscribers: [person] })
+      const words = messages.map(({ text }: { text: string }) => text.split('\n', 1)[0])
+      expect([...new Set(words)]).toEqual([String(workflow.version - 1)])
+    }
+  } finally {
+    isOver = true
+    await saving
+  }
+})
