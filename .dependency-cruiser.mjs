@@ -76,6 +76,7 @@ export const rooms = {
   'engine/simulation': ['engine/runs', 'engine/consent', 'engine/authoring', 'engine/core'],
   'engine/runs': ['engine/core'],
   'engine/consent': ['engine/core'],
+  'engine/domain': [],
   'engine/authoring': ['engine/core'],
   'engine/definitions': ['engine/core'],
   'engine/retention': ['engine/core'],

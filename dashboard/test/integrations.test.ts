@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { useDns } from '../../server/test/dns-server.ts'
 import { makeWorkflow, trigger } from '../../server/test/runs.ts'
 import type { Api } from '../../server/test/server.ts'
 import { useVendor } from '../../server/test/vendor.ts'
@@ -6,7 +7,12 @@ import { addWorkflow } from '../../server/test/workflows.ts'
 import { axeViolations, follow, takeScreenshots, useDashboard } from './dashboard.ts'
 import { row } from './hands.ts'
 
-const { server, open } = useDashboard({ allowPrivateAddresses: true })
+const dns = useDns()
+const dnsServers: string[] = []
+beforeAll(() => {
+  dnsServers.push(dns.address)
+})
+const { server, open } = useDashboard({ allowPrivateAddresses: true, dnsServers })
 const vendor = useVendor()
 beforeEach(() => vendor.plays(() => ({ body: { id: 'theirs' } })))
 
@@ -307,4 +313,42 @@ test('nothing scrolls sideways on a phone', async () => {
   await follow(page, `/integrations/${id}`)
   await page.getByLabel('From address').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+})
+
+describe('the domain', () => {
+  test('is checked, with the records to publish; other channels have none', async () => {
+    const { development: api } = await server.freshOrganization()
+    const id = await add(api)
+    dns.knows({
+      'acme.example': { TXT: ['v=spf1 ip4:192.0.2.1 ?all'], MX: ['10 mx.acme.example'] },
+      'mx.acme.example': { A: ['192.0.2.1'] },
+    })
+    const { page } = await open({ api, role: 'viewer', path: `/integrations?integration=${id}` })
+    await page.getByRole('tab', { name: 'Domain' }).click()
+    const report = page.getByRole('region', { name: 'Checks of acme.example' })
+    await report.getByText('The SPF record is neutral about other servers (?all)').waitFor()
+    await report.getByText('There is no DMARC record at _dmarc.acme.example').waitFor()
+    await report.getByText('v=DMARC1; p=quarantine; rua=mailto:dmarc@acme.example').waitFor()
+    await report.getByRole('status').getByText('Needs work').waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await report.getByRole('button', { name: 'Copy the value' }).last().click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^v=DMARC1/)
+    await takeScreenshots(page, 'integration-domain')
+    expect(await axeViolations(page)).toEqual([])
+
+    dns.knows({ '_dmarc.acme.example': { TXT: ['v=DMARC1; p=reject'] } })
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await report.getByText('Mail that is not yours is to be rejected').waitFor()
+    await page.getByLabel('Domain', { exact: true }).fill('no domain')
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await page.getByText('domain must be the name of a domain').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+
+    const sandbox = (await api.get('/v1/integrations')).body.find(
+      ({ channel }: { channel: string }) => channel === 'sms',
+    )
+    await follow(page, `/integrations?integration=${sandbox._id}`)
+    await page.getByRole('tab', { name: 'Settings' }).waitFor()
+    expect(await page.getByRole('tab', { name: 'Domain' }).count()).toBe(0)
+  })
 })

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
+import { axeViolations, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
-const { server, open } = useDashboard()
+const { server, browser, open } = useDashboard()
 
 test('an address is added, found, shown on its run, and removed', async () => {
   const { development } = await server.freshOrganization()
@@ -91,4 +91,49 @@ test('viewers see the list, and change nothing', async () => {
   await page.getByRole('dialog', { name: 'ada@example.com' }).getByText('Added by hand').first().waitFor()
   for (const name of ['Add an address', 'Import', 'Export', 'Remove entry'])
     expect(await page.getByRole('button', { name }).count()).toBe(0)
+})
+
+async function prepared() {
+  const { development: api } = await server.freshOrganization()
+  const steps = [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }]
+  const commercial = { messageClass: 'commercial', consentCategory: 'offers' }
+  await api.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps, ...commercial })
+  await api.post('/v2/workflows', { name: 'Receipts', workflowId: 'receipts', active: true, steps })
+  await api.patch(`/v2/environments/${api.environmentId}/consent`, {
+    brand: { name: 'Acme', primaryColor: '#ffcc00', postalAddress: '1 Main Street' },
+  })
+  await api.post('/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
+  const { url } = (await api.post('/v2/subscribers/ada/preferences-link', {})).body
+  return { api, path: server.url + new URL(url).pathname }
+}
+
+const scopes = async (api: Awaited<ReturnType<typeof prepared>>['api']) =>
+  (await api.get('/v1/suppressions')).body.data.map(({ scope }: { scope: object }) => scope)
+
+test('the page of preferences works without JavaScript, for everybody', async () => {
+  const { api, path } = await prepared()
+  const page = await browser.open(path, { javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByRole('checkbox', { name: 'News: Email' }).uncheck()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('status').getByText('Saved').waitFor()
+  expect(await scopes(api)).toEqual([{ type: 'workflow', workflowId: 'news' }])
+  expect(await page.getByRole('checkbox', { name: 'Receipts: Email' }).isChecked()).toBe(true)
+})
+
+test('with JavaScript the element takes the place of the form, and both pages of links pass axe on a phone', async () => {
+  const { api, path } = await prepared()
+  const page = await browser.open(path, { viewport: { width: 360, height: 740 } })
+  await page.locator('belfry-preferences').waitFor()
+  await page.getByText('News').first().waitFor()
+  await takeScreenshots(page, 'preference-page')
+  expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page)).toBe(0)
+  await page.getByRole('button', { name: /all commercial/i }).click()
+  await page.waitForLoadState()
+  expect(await scopes(api)).toContainEqual({ type: 'commercial' })
+  await api.post('/v1/events/trigger', { name: 'receipts', to: 'ada' })
+  await page.goto(`${server.url}/l/preview`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
 })

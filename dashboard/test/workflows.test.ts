@@ -373,6 +373,28 @@ describe('the editor', () => {
     expect(await page.title()).toContain('Comments and replies')
   })
 
+  test('what is counted of emails is a setting of workflows that send some', async () => {
+    const { development } = await server.freshOrganization()
+    const mail = { name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }
+    const bell = { name: 'Bell', type: 'in_app', controlValues: { body: 'Hello' } }
+    await development.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps: [mail] })
+    await development.post('/v2/workflows', { name: 'Bell', workflowId: 'bell', active: true, steps: [bell] })
+    const { page, person } = await open({ api: development, role: 'editor', path: '/workflows/news?settings=true' })
+    const tracking = page.getByRole('group', { name: 'Tracking of emails' })
+    await tracking.getByText('An invisible image tells when an email is opened.').waitFor()
+    await tracking.getByRole('switch', { name: 'Count clicks' }).click()
+    const stored = async () => (await person.get('/v2/workflows/news')).body.tracking
+    await expect.poll(stored).toEqual({ opens: false, clicks: true })
+    await tracking.getByRole('switch', { name: 'Count opens' }).click()
+    await expect.poll(stored).toEqual({ opens: true, clicks: true })
+    await tracking.scrollIntoViewIfNeeded()
+    await takeScreenshots(page, 'editor-tracking')
+    expect(await axeViolations(page)).toEqual([])
+    await page.goto(`${server.url}/workflows/bell?settings=true`)
+    await page.getByRole('dialog', { name: 'Settings' }).getByLabel('Name').waitFor()
+    expect(await tracking.count()).toBe(0)
+  })
+
   test('the block editor keeps unknown blocks untouched, adds blocks and changes their settings', async () => {
     const { development } = await server.freshOrganization()
     const document = {

@@ -127,6 +127,9 @@ test.each([
     'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
   ],
   [{ BELFRY_INBOUND_MAIL_PORT: 'smtp' }, 'BELFRY_INBOUND_MAIL_PORT must be a number from 0 to 65535; it is "smtp".'],
+  [{ BELFRY_DNS_SERVER: 'ns.example:53:1' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
+  [{ BELFRY_DNS_SERVER: '10.0.0.53, ' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
+  [{ BELFRY_DNS_SERVER: 'ns.example:70000' }, 'BELFRY_DNS_SERVER must list servers as `host` or `host:port`; it has'],
   [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY must be set together or not at all.'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
@@ -147,6 +150,12 @@ test('an identity provider and proxies are read', () => {
   const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
   expect(open.warnings).toEqual([expect.stringContaining('lets in anyone with an account at the issuer')])
   expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
+})
+
+test('the name servers of the domain check are read', () => {
+  expect(readConfig({}).config.dnsServers).toEqual([])
+  const env = { BELFRY_DNS_SERVER: '10.0.0.53, ns.example:5353,[::1]:53,::1' }
+  expect(readConfig(env).config.dnsServers).toEqual(['10.0.0.53', 'ns.example:5353', '[::1]:53', '::1'])
 })
 
 test('answers to e-mails are taken where a port is set, at the address of everything else unless another is', () => {

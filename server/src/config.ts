@@ -82,6 +82,8 @@ export interface Config {
   traces: { protocol: (typeof traceProtocols)[number] } | undefined
   /** Where email replies arrive, if inbound mail is on. */
   inboundMail: InboundMailSettings | undefined
+  /** Asked by the check of a domain; empty: those of the system. */
+  dnsServers: string[]
   /** The built dashboard. No setting: it ships with the service; tests may serve another build. */
   dashboardDir?: string | undefined
 }
@@ -365,6 +367,12 @@ export const settings = [
     meaning: 'A certificate file in PEM, so that mail servers can deliver encrypted; needs a key too.',
   },
   { name: 'BELFRY_INBOUND_MAIL_KEY', default: 'none', meaning: 'The file with the private key of that certificate.' },
+  {
+    name: 'BELFRY_DNS_SERVER',
+    default: 'none',
+    meaning:
+      'The name servers that the check of a domain asks, as `host` or `host:port`, separated by commas; `none` for those of the system.',
+  },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
     name: 'BELFRY_MICROSOFT_LOGIN_URL',
@@ -479,6 +487,15 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     problems.push(`${name} must be a number from 0 to 65535; it is "${value}".`)
     return 0
   }
+  function dnsServers(): string[] {
+    const value = text('BELFRY_DNS_SERVER')
+    if (value === 'none') return []
+    const list = value.split(',').map((each) => each.trim())
+    const unfit = list.filter((each) => !isServer(each))
+    if (unfit.length > 0)
+      problems.push(`BELFRY_DNS_SERVER must list servers as \`host\` or \`host:port\`; it has "${unfit.join(', ')}".`)
+    return list
+  }
   function inboundMail(): InboundMailSettings | undefined {
     const [certificate, key] = [given('BELFRY_INBOUND_MAIL_CERTIFICATE'), given('BELFRY_INBOUND_MAIL_KEY')]
     if ((certificate === undefined) !== (key === undefined))
@@ -591,6 +608,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     oidc: oidc(),
     requireSecondFactor: flag('BELFRY_REQUIRE_SECOND_FACTOR'),
     inboundMail: inboundMail(),
+    dnsServers: dnsServers(),
     traces: url('OTEL_EXPORTER_OTLP_ENDPOINT', '')
       ? { protocol: oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', traceProtocols) }
       : undefined,
@@ -606,6 +624,14 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   if (problems.length > 0)
     throw new StartError(`Belfry cannot start with these settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
   return { config, warnings }
+}
+
+/** `host`, `host:port`, `[::1]:port`, or an address. */
+function isServer(text: string): boolean {
+  const [, bracketed, name = '', port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  if (bracketed === undefined && name === '') return isIP(text) === 6
+  const isHost = bracketed === undefined ? /^[\w-]+(?:\.[\w-]+)*\.?$/.test(name) : isIP(bracketed) === 6
+  return isHost && (port === undefined || (Number(port) > 0 && Number(port) <= 65_535))
 }
 
 function isNetwork(text: string): boolean {

@@ -1216,6 +1216,11 @@ export const errorTable = {
     status: 400,
     message: (p: { url: string; reason: string }) => `${p.url} does not lead to this service (${p.reason})`,
   },
+  deliverability_not_offered: { status: 400, message: says('Only e-mail integrations have a domain to check') },
+  deliverability_no_sender: {
+    status: 400,
+    message: says('The integration has no From address: name a domain'),
+  },
   csv_expected: {
     status: 415,
     message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send text/csv`,

@@ -14,7 +14,8 @@ import { Api, useServer } from './server.ts'
 /** Requests answered before their work is done. */
 const setsOff = /\/v1\/(?:events|deliveries)\/|\/v2\/events"/
 
-const server = useServer()
+/** The check of a domain is refused an answer at once. */
+const server = useServer({ dnsServers: ['127.0.0.1:1'] })
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const pages = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)].filter((name) =>
   name.endsWith('.md'),
@@ -30,6 +31,7 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
     BELFRY_ORGANIZATION_KEY: (await server.organizationOf(development)).key,
     DEVELOPMENT_ID: development.environmentId,
     PRODUCTION_ID: production.environmentId,
+    INTEGRATION_ID: await emailIntegration(development),
   }
   for (const { command, expected } of requests) {
     if (isPause(command)) {
@@ -48,6 +50,11 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
     })
   }
 })
+
+async function emailIntegration(api: Api): Promise<string> {
+  const { body } = await api.get('/v1/integrations')
+  return body.find(({ channel }: { channel: string }) => channel === 'email')._id
+}
 
 test('the test of docs/testing.md passes', async () => {
   const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync(`${root}docs/testing.md`, 'utf8')) ?? []

@@ -39,6 +39,7 @@ export const workflow = (identifier: string, changes: Partial<WorkflowRow> = {})
   critical: false,
   message_class: 'transactional',
   consent_category: null,
+  tracking: null,
   severity: 'none',
   tags: [],
   data: null,

@@ -112,6 +112,8 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   // A refusal proves nothing: apart from 403s, these need more than an id, and a run is read below.
   expect([...new Set(unread)].filter((each) => !each.endsWith(' 403')).sort()).toEqual([
     '/a/{token} 404',
+    '/l/c/{token} 404',
+    '/l/o/{token} 404',
     '/l/p/{token} 404',
     '/l/u/{token} 404',
     '/l/v/{token} 404',

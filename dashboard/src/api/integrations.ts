@@ -8,6 +8,7 @@ export type ProviderField = Provider['credentials'][number]
 export type Health = Answer<'GET /v1/integrations/health'>[number]
 export type Conditions = Integration['conditions']
 export type IntegrationChanges = Body<'PUT /v1/integrations/{integrationId}'> & object
+export type DomainCheck = Answer<'GET /v1/integrations/{integrationId}/deliverability'>['checks'][number]
 export type TestOutcome = Answer<'POST /v1/integrations/{integrationId}/test'>
 
 export const integrations = {
@@ -29,6 +30,23 @@ export const integrations = {
       queryKey: inEnvironment('integrations', 'health'),
       queryFn: ({ signal }) => api('GET /v1/integrations/health', { signal }),
       refetchInterval: 30_000,
+    }),
+  /** What the DNS says about the domain of an e-mail integration. It takes seconds, so it is asked for only when shown. */
+  deliverability: (integrationId: string, asked: { domain: string; selector: string }, { fresh = false } = {}) =>
+    queryOptions({
+      queryKey: inEnvironment('integrations', 'deliverability', integrationId, asked.domain, asked.selector),
+      queryFn: ({ signal }) =>
+        api('GET /v1/integrations/{integrationId}/deliverability', {
+          path: { integrationId },
+          query: {
+            domain: asked.domain.trim(),
+            ...(asked.selector.trim() === '' ? {} : { selector: asked.selector.trim() }),
+            ...(fresh ? { fresh } : {}),
+          },
+          signal,
+        }),
+      staleTime: 60_000,
+      retry: false,
     }),
   /** How many channel endpoints and connected workspaces depend on this integration. */
   addresses: (integrationIdentifier: string) =>

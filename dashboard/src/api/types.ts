@@ -689,6 +689,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -923,6 +930,13 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
+          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          tracking?: {
+            /** Whether an e-mail tells that it was opened, by an image */
+            opens?: boolean | null | undefined
+            /** Whether links in an e-mail lead past this service, which counts */
+            clicks?: boolean | null | undefined
+          } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
           journey?: {
             /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -1151,14 +1165,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1176,7 +1190,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1249,14 +1263,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1274,7 +1288,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1421,6 +1435,13 @@ export interface Operations {
         messageClass?: 'transactional' | 'commercial' | null | undefined
         /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
         consentCategory?: string | null | undefined
+        /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+        tracking?: {
+          /** Whether an e-mail tells that it was opened, by an image */
+          opens?: boolean | null | undefined
+          /** Whether links in an e-mail lead past this service, which counts */
+          clicks?: boolean | null | undefined
+        } | null | undefined
         /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
         journey?: {
           /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -7172,7 +7193,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7265,7 +7286,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7335,7 +7356,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7522,6 +7543,42 @@ export interface Operations {
       }>
     }
   }
+  /** Check the domain of an e-mail integration's sender */
+  'GET /v1/integrations/{integrationId}/deliverability': {
+    path: {
+      /** Its `_id` */
+      integrationId: string
+    }
+    query?: {
+      /** Default: that of the From address */
+      domain?: string | undefined
+      /** Of the DKIM key. Default: the one Belfry signs with */
+      selector?: string | undefined
+      /** Ask again now */
+      fresh?: boolean | undefined
+    }
+    answer: {
+      integrationId: string
+      domain: string
+      checkedAt: string
+      /** The worst of all checks that were not skipped, apart from `bimi` */
+      status: 'skip' | 'pass' | 'warn' | 'fail'
+      checks: Array<{
+        id: 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr' | 'tls' | 'bimi' | 'one_click'
+        status: 'skip' | 'pass' | 'warn' | 'fail'
+        summary: string
+        /** As the DNS has them */
+        records: Array<string>
+        details: Record<string, unknown>
+        /** A record that would make it better */
+        publish?: {
+          type: 'TXT' | 'MX'
+          name: string
+          value: string
+        } | undefined
+      }>
+    }
+  }
   /** Send a test message through an integration */
   'POST /v1/integrations/{integrationId}/test': {
     path: {
@@ -7556,7 +7613,7 @@ export interface Operations {
     query?: {
       status?: 'failed' | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -7570,7 +7627,7 @@ export interface Operations {
         id: string
         status: 'failed'
         channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal'
+        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal'
         error?: string | undefined
         providerId?: string | undefined
         /** The id of its activity record */
@@ -7607,7 +7664,7 @@ export interface Operations {
   'POST /v1/deliveries/redrive': {
     body: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -10399,6 +10456,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -10505,15 +10569,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -10702,17 +10761,6 @@ export interface Operations {
         origin: string
         tags: Array<string>
         status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-        messageClass: 'transactional' | 'commercial'
-        consentCategory: string | null
-        /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-        brake: {
-          since: string
-          cause: 'bounces' | 'complaints'
-          /** `counted` of `sent` */
-          percent: number
-          sent: number
-          counted: number
-        } | null
         createdAt: string
         updatedAt: string
         updatedBy?: {
@@ -10725,6 +10773,12 @@ export interface Operations {
         } | undefined
         lastTriggeredAt?: string | undefined
         isTranslationEnabled: boolean
+        messageClass: 'transactional' | 'commercial'
+        consentCategory: string | null
+        tracking: {
+          opens: boolean
+          clicks: boolean
+        }
         stepTypeOverviews: Array<string>
         steps: Array<{
           slug: string
@@ -10772,15 +10826,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11075,6 +11124,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11109,15 +11165,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11283,7 +11334,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey` */
+  /** Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory`, `tracking` and `journey` */
   'PATCH /v2/workflows/{workflowId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -11301,6 +11352,13 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
+      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      tracking?: {
+        /** Whether an e-mail tells that it was opened, by an image */
+        opens?: boolean | null | undefined
+        /** Whether links in an e-mail lead past this service, which counts */
+        clicks?: boolean | null | undefined
+      } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
       journey?: {
         /** A template over `payload` and `context`: what runs can be cancelled by */
@@ -11335,15 +11393,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11545,15 +11598,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11814,231 +11862,6 @@ export interface Operations {
       payload: Record<string, unknown>
     }
   }
-  /** Show the emails that count for the brake of a workflow */
-  'GET /v2/workflows/{workflowId}/brake': {
-    path: {
-      /** Identifier, slug or internal id */
-      workflowId: string
-    }
-    answer: {
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
-      data: Array<{
-        messageId: string
-        cause: 'bounces' | 'complaints'
-        sentAt: string
-        /** Null once the message is deleted */
-        address: string | null
-        subscriberId: string | null
-        transactionId: string | null
-        notificationId: string | null
-        /** What the mail server said */
-        error: string | null
-      }>
-    }
-  }
-  /** Release the brake of a workflow: it sends email again, and counts begin anew */
-  'POST /v2/workflows/{workflowId}/release-brake': {
-    path: {
-      /** Identifier, slug or internal id */
-      workflowId: string
-    }
-    answer: {
-      _id: string
-      workflowId: string
-      slug: string
-      name: string
-      description: string
-      tags: Array<string>
-      active: boolean
-      validatePayload: boolean
-      payloadSchema: Record<string, unknown> | null
-      payloadExample?: Record<string, unknown> | undefined
-      isTranslationEnabled: boolean
-      severity: 'high' | 'medium' | 'low' | 'none'
-      messageClass: 'transactional' | 'commercial'
-      consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
-      journey?: {
-        cancellationKey?: string | undefined
-        quietHours?: 'skip' | 'hold' | undefined
-        exemptFromCaps?: boolean | undefined
-        goals?: Array<{
-          name: string
-          for?: Array<Record<string, unknown>> | undefined
-          condition?: Record<string, unknown> | undefined
-        }> | undefined
-      } | undefined
-      origin: string
-      status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: each step has its own issues */
-      issues: Record<string, unknown>
-      preferences: {
-        user: {
-          all: {
-            enabled: boolean
-            readOnly: boolean
-          }
-          channels: {
-            email: {
-              enabled: boolean
-            }
-            sms: {
-              enabled: boolean
-            }
-            in_app: {
-              enabled: boolean
-            }
-            chat: {
-              enabled: boolean
-            }
-            push: {
-              enabled: boolean
-            }
-          }
-        } | null
-        default: {
-          all: {
-            enabled: boolean
-            readOnly: boolean
-          }
-          channels: {
-            email: {
-              enabled: boolean
-            }
-            sms: {
-              enabled: boolean
-            }
-            in_app: {
-              enabled: boolean
-            }
-            chat: {
-              enabled: boolean
-            }
-            push: {
-              enabled: boolean
-            }
-          }
-        }
-      }
-      steps: Array<{
-        controls: {
-          dataSchema?: Record<string, unknown> | undefined
-          uiSchema?: Record<string, unknown> | undefined
-          values: Record<string, unknown>
-        }
-        controlValues: Record<string, unknown>
-        variables: Record<string, unknown>
-        stepId: string
-        _id: string
-        name: string
-        slug: string
-        type: string
-        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
-        kind?: string | undefined
-        origin: string
-        workflowId: string
-        workflowDatabaseId: string
-        active?: boolean | undefined
-        shouldStopOnFail?: boolean | undefined
-        onUnknown?: 'retry' | 'hold' | undefined
-        /** Where replies to its emails go */
-        replyCallback?: {
-          active?: boolean | undefined
-          url?: string | undefined
-        } | undefined
-        filters?: Array<{
-          isNegated: boolean
-          type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
-          value: 'AND' | 'OR'
-          children: Array<{
-            field?: string | undefined
-            value?: unknown | undefined
-            operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
-            on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
-            webhookUrl?: string | undefined
-            timeOperator?: 'minutes' | 'hours' | 'days' | undefined
-            step?: string | undefined
-            stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
-          }>
-        }> | undefined
-        variants?: Array<{
-          _id: string
-          name?: string | undefined
-          active?: boolean | undefined
-          filters: Array<{
-            isNegated: boolean
-            type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
-            value: 'AND' | 'OR'
-            children: Array<{
-              field?: string | undefined
-              value?: unknown | undefined
-              operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
-              on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
-              webhookUrl?: string | undefined
-              timeOperator?: 'minutes' | 'hours' | 'days' | undefined
-              step?: string | undefined
-              stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
-            }>
-          }>
-          controlValues: Record<string, unknown>
-        }> | undefined
-        issues?: {
-          controls?: Record<string, Array<{
-            issueType: string
-            variableName?: string | undefined
-            message: string
-          }>> | undefined
-          integration?: Record<string, Array<{
-            issueType: string
-            variableName?: string | undefined
-            message: string
-          }>> | undefined
-        } | undefined
-      }>
-      createdAt: string
-      updatedAt: string
-      updatedBy?: {
-        _id: string
-      } | undefined
-      lastPublishedAt: string | null
-      lastPublishedBy?: {
-        _id: string
-      } | undefined
-      lastTriggeredAt: string | null
-      /** Every save that changes something makes the next one */
-      version: number
-      /** SHA-256 of the definition; the same definition has the same revision in every environment */
-      revision: string
-      /** Where it is kept in files; absent if they did not push it */
-      files?: {
-        repository: string | null
-        commit: string | null
-        path: string | null
-        url: string | null
-        pushedAt: string
-        /** What files last pushed */
-        revision: string
-        /** Whether something else changed it since */
-        drifted: boolean
-      } | undefined
-    }
-  }
   /** Say that you have a workflow open; the answer names who else has, and a newer version */
   'PUT /v2/workflows/{workflowId}/presence': {
     path: {
@@ -12077,15 +11900,10 @@ export interface Operations {
           severity: 'high' | 'medium' | 'low' | 'none'
           messageClass: 'transactional' | 'commercial'
           consentCategory: string | null
-          /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-          brake: {
-            since: string
-            cause: 'bounces' | 'complaints'
-            /** `counted` of `sent` */
-            percent: number
-            sent: number
-            counted: number
-          } | null
+          tracking: {
+            opens: boolean
+            clicks: boolean
+          }
           journey?: {
             cancellationKey?: string | undefined
             quietHours?: 'skip' | 'hold' | undefined
@@ -12278,15 +12096,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13347,15 +13160,10 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       messageClass: 'transactional' | 'commercial'
       consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13863,17 +13671,6 @@ export interface Operations {
       origin: string
       tags: Array<string>
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      messageClass: 'transactional' | 'commercial'
-      consentCategory: string | null
-      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
-      brake: {
-        since: string
-        cause: 'bounces' | 'complaints'
-        /** `counted` of `sent` */
-        percent: number
-        sent: number
-        counted: number
-      } | null
       createdAt: string
       updatedAt: string
       updatedBy?: {
@@ -13886,6 +13683,12 @@ export interface Operations {
       } | undefined
       lastTriggeredAt?: string | undefined
       isTranslationEnabled: boolean
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
       stepTypeOverviews: Array<string>
       steps: Array<{
         slug: string
@@ -15008,6 +14811,24 @@ export interface Operations {
       token: string
     }
     body: FormData
+    answer: undefined
+  }
+  /** Count a click, and go where the link leads */
+  'GET /l/c/{token}': {
+    path: {
+      token: string
+    }
+    query?: {
+      /** Where the link leads */
+      u?: unknown | undefined
+    }
+    answer: undefined
+  }
+  /** Count that a message was opened */
+  'GET /l/o/{token}': {
+    path: {
+      token: string
+    }
     answer: undefined
   }
   /** Show the page of preferences */

@@ -135,17 +135,6 @@ CREATE TABLE bot_links (
 CREATE INDEX bot_links_expiry ON public.bot_links USING btree (expires_at);
 CREATE INDEX bot_links_subscriber ON public.bot_links USING btree (environment_id, subscriber_id);
 
-CREATE TABLE brake_marks (
-  environment_id text COLLATE "C" NOT NULL,
-  workflow_id text COLLATE "C" NOT NULL,
-  cause text COLLATE "C" NOT NULL,
-  message_id text COLLATE "C" NOT NULL,
-  sent_at timestamp(3) with time zone NOT NULL,
-  refused boolean NOT NULL,
-  CONSTRAINT brake_marks_pkey PRIMARY KEY (environment_id, workflow_id, cause, message_id)
-);
-CREATE INDEX brake_marks_time ON public.brake_marks USING btree (sent_at);
-
 CREATE TABLE cap_counts (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,
@@ -594,7 +583,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_held ON ONLY public.jobs USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
-CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
+CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
 
 CREATE TABLE jobs_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -623,7 +612,7 @@ CREATE TABLE jobs_default (
   asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
-CREATE INDEX jobs_default_environment_id_id_idx1 ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
+CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_notification_id_idx ON public.jobs_default USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
@@ -706,10 +695,8 @@ CREATE TABLE messages (
   archived_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
-  commercial boolean,
   CONSTRAINT messages_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
-CREATE INDEX messages_commercial ON ONLY public.messages USING btree (environment_id, workflow_id, created_at) WHERE (commercial AND (identifier IS NOT NULL));
 CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_subscriber ON ONLY public.messages USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_time ON ONLY public.messages USING brin (created_at) WITH (autosummarize='on');
@@ -761,7 +748,6 @@ CREATE TABLE messages_default (
   archived_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
-  commercial boolean,
   CONSTRAINT messages_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF messages DEFAULT;
 CREATE INDEX messages_default_created_at_idx ON public.messages_default USING brin (created_at) WITH (autosummarize='on');
@@ -769,7 +755,6 @@ CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_d
 CREATE INDEX messages_default_environment_id_subscriber_row_id_channel_c_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
-CREATE INDEX messages_default_environment_id_workflow_id_created_at_idx ON public.messages_default USING btree (environment_id, workflow_id, created_at) WHERE (commercial AND (identifier IS NOT NULL));
 
 CREATE TABLE notification_groups (
   environment_id text COLLATE "C" NOT NULL,
@@ -1307,7 +1292,7 @@ CREATE TABLE timers (
   kind text NOT NULL,
   due_at timestamp(3) with time zone NOT NULL,
   held bigint,
-  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text, 'clicks'::text, 'start'::text, 'walk'::text, 'call'::text, 'event'::text, 'messages'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
 CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at) WHERE (held IS NULL);
@@ -1344,6 +1329,16 @@ CREATE TABLE topics (
 );
 CREATE INDEX topics_created ON public.topics USING btree (environment_id, created_at, id);
 CREATE INDEX topics_updated ON public.topics USING btree (environment_id, updated_at, id);
+
+CREATE TABLE tracked_clicks (
+  environment_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  link_hash bytea NOT NULL,
+  url text NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT tracked_clicks_pkey PRIMARY KEY (environment_id, message_id, link_hash)
+);
 
 CREATE TABLE transactions (
   environment_id text COLLATE "C" NOT NULL,
@@ -1548,13 +1543,12 @@ CREATE TABLE workflows (
   message_class text COLLATE "C" DEFAULT 'transactional'::text NOT NULL,
   consent_category text COLLATE "C",
   journey jsonb,
-  brake jsonb,
-  brake_released_at timestamp(3) with time zone,
+  tracking jsonb,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
-CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version, brake ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE OR REPLACE FUNCTION public.all_steps(steps jsonb)
  RETURNS TABLE(step jsonb, place integer[])

@@ -24,6 +24,7 @@ import { type MailReport, MailReports } from './feedback/mail-reports.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './feedback/replies.ts'
 import { type Reporter, takeReports } from './feedback/reports.ts'
 import { type TextAnswer, type TextReceiver, takeTexts } from './feedback/texts.ts'
+import { Tracking, type Visit } from './feedback/tracking.ts'
 import { Webhooks } from './feedback/webhooks.ts'
 import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
@@ -94,6 +95,7 @@ export class Engine {
   readonly #webhooks: Webhooks
   readonly #replies: Replies
   readonly #mailReports: MailReports
+  readonly #tracking: Tracking
   readonly #erasing: Parameters<typeof eraseSubscriber>[0]
   readonly #circuits: CircuitBreaker
 
@@ -116,6 +118,8 @@ export class Engine {
       ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
       ...{ shares: new FairShare(), wakes: new QueuedWakes(), bell: this.bell, dedupDays },
     }
+    this.#tracking = new Tracking(this.#parts)
+    this.#parts.settleClicks = this.#tracking.settle
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#mailReports = new MailReports({ ...this.#parts, db, secrets })
@@ -205,6 +209,11 @@ export class Engine {
   /** Records delivery reports from a provider. @returns the events whose messages we know */
   report(reporter: Reporter, events: DeliveryEvent[]): Promise<DeliveryEvent[]> {
     return takeReports(this.#parts, reporter, events)
+  }
+
+  /** Notes that a link or the image of a message was fetched. Resolves once that is committed. */
+  track(visit: Visit): Promise<void> {
+    return this.#tracking.take(visit)
   }
 
   /** Records text messages that people sent. @returns what to answer */

@@ -33,6 +33,7 @@ import { channelConnections } from './integrations/channel-connections.ts'
 import { channelEndpoints } from './integrations/channel-endpoints.ts'
 import { chatOAuth } from './integrations/chat-oauth.ts'
 import { chatOAuthCallback } from './integrations/chat-oauth-callback.ts'
+import { deliverability } from './integrations/deliverability.ts'
 import { integrationHealth } from './integrations/health.ts'
 import { inboundWebhooks } from './integrations/inbound-webhooks.ts'
 import { integrations } from './integrations/integrations.ts'
@@ -129,6 +130,7 @@ export const resources: Resource[] = [
   webhookEndpoints,
   webhookEvents,
   integrationHealth,
+  deliverability,
   integrationTest,
   deliveries,
   sandbox,

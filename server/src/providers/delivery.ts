@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
+import type { SmtpServer } from './email/smtp-server.ts'
 import {
   type AutoConfigured,
   carriesKey,
@@ -438,6 +439,12 @@ interface Reading {
   values: Readonly<Record<string, never>>
   missing: string[]
   secrets: string[]
+}
+
+/** The mail server of an integration; undefined where its provider speaks HTTP, or the credentials are not complete. */
+export function smtpServerOf(provider: Provider, stored: Credentials): SmtpServer | undefined {
+  const { values, missing } = readingOf(provider, stored)
+  return missing.length === 0 ? provider.smtp?.(values) : undefined
 }
 
 /** Computed once per credentials object, like the fingerprint. */

@@ -90,8 +90,14 @@ export class HttpClient {
     return allowPrivateAddresses || isAllowed('127.0.0.1')
   }
 
+  /** Whether it may call this address. */
+  mayCall(address: string): boolean {
+    const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
+    return allowPrivateAddresses || isAllowed(address)
+  }
+
   /** Whether a host may be called, as far as its name tells: what a name resolves to is checked when it is called. */
-  mayCall(hostname: string): boolean {
+  mayCallHost(hostname: string): boolean {
     const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
     const address = hostname.replace(/^\[|\]$/g, '')
     if (allowPrivateAddresses) return true

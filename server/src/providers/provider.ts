@@ -2,6 +2,7 @@
 // returns. A provider is one file in its channel's folder and one line in index.ts.
 import { createHash } from 'node:crypto'
 import type { DeliveryError, DeliveryErrorCode } from './delivery-error.ts'
+import type { SmtpServer } from './email/smtp-server.ts'
 import type { AutoConfigured, DeliveryEvent, InboundRequest, InboundText } from './events.ts'
 import type { HttpAnswer, HttpClient, HttpMethod } from './http-client.ts'
 import type { Data, Extended, Naming } from './provider-data.ts'
@@ -303,6 +304,8 @@ interface Definition<F extends Fields, M extends Message> {
   problem?(answer: VendorAnswer): Problem | undefined
   /** An authenticated request that sends nothing. Throws as `send` does. */
   check?(credentials: ValuesOf<F>, tools: Tools): Promise<unknown>
+  /** The mail server that it hands mail to, if it speaks SMTP. */
+  smtp?(credentials: ValuesOf<F>): SmtpServer
   /** Delivery events that the vendor reports to our inbound webhook. */
   events?: {
     /** Credentials that also verify a report: with one of them no signing key is needed. */

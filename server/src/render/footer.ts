@@ -1,5 +1,6 @@
 // The footer of commercial mail: who sends it, where they are, and how to unsubscribe.
 import { escapeUTF8 } from 'entities'
+import { beforeBodyEnd } from './html-tokens.ts'
 
 interface Linked {
   words: string
@@ -24,8 +25,7 @@ export function withFooter(html: string, footer: Footer): string {
       .join(' · '),
   ]
   const block = `<p style="${style}">${lines.join('<br>')}</p>`
-  const end = html.search(/<\/body\s*>(?![\s\S]*<\/body\s*>)/i)
-  return end === -1 ? html + block : html.slice(0, end) + block + html.slice(end)
+  return beforeBodyEnd(html, block)
 }
 
 export const footerText = (footer: Footer): string =>

@@ -1,9 +1,10 @@
 // Removes everything that could run from HTML, by a list of allowed tags, attributes and URLs.
 // The tokenizer reads HTML as the standard says, and so as browsers do. What is written is made anew from its tokens: known
 // tags, quoted attributes, escaped text. So safety rests on the writer alone, and not on two parsers that agree.
-import { type Token, Tokenizer, TokenizerMode } from 'parse5'
+import type { Token } from 'parse5'
 import { Cache } from './cache.ts'
-import { ATTRIBUTE_LIMIT, countTags, HTML_TAG_LIMIT, RenderError } from './limits.ts'
+import { BoundedTokenizer, rawText } from './html-tokens.ts'
+import { countTags, HTML_TAG_LIMIT, RenderError } from './limits.ts'
 
 const blockTags =
   'address article aside footer header h1 h2 h3 h4 h5 h6 hgroup main nav section blockquote dd div dl dt figcaption figure hr li menu ol p pre ul'
@@ -25,20 +26,6 @@ const urlSchemes = new Set(['http', 'https', 'ftp', 'mailto', 'tel', 'cid'])
 /** A longer one is dropped, not read. */
 const longestSrcset = 8_192
 
-/** Elements whose content browsers do not read as tags. */
-type Mode = (typeof TokenizerMode)[keyof typeof TokenizerMode]
-const { RCDATA, RAWTEXT, SCRIPT_DATA, PLAINTEXT } = TokenizerMode
-const rawText = new Map<string, Mode>([
-  ['title', RCDATA],
-  ['textarea', RCDATA],
-  ['style', RAWTEXT],
-  ['xmp', RAWTEXT],
-  ['iframe', RAWTEXT],
-  ['noembed', RAWTEXT],
-  ['noframes', RAWTEXT],
-  ['script', SCRIPT_DATA],
-  ['plaintext', PLAINTEXT],
-])
 /** Each of these ends an option. */
 const optionEnds = new Set(['option', 'optgroup', 'select', 'datalist'])
 
@@ -62,15 +49,6 @@ export function rewrite(html: string): string {
   if (countTags(html) > HTML_TAG_LIMIT) throw tooManyTags()
   const doctype = /^\s*<!doctype [\w\s"./:-]*>/i.exec(html)?.[0] ?? ''
   return doctype + new Writer().rewrite(html.slice(doctype.length))
-}
-
-/** It compares each attribute of a tag with all before it, so their number is limited. */
-class BoundedTokenizer extends Tokenizer {
-  protected override _leaveAttrName(): void {
-    if (this.currentToken && 'attrs' in this.currentToken && this.currentToken.attrs.length >= ATTRIBUTE_LIMIT)
-      throw new RenderError('output_limit', `The HTML has a tag with more than ${ATTRIBUTE_LIMIT} attributes`)
-    super._leaveAttrName()
-  }
 }
 
 class Writer {

@@ -26,11 +26,12 @@ import { hasPrimary, useIntegrationActions } from './actions.ts'
 import { ConditionsEditor } from './conditions.tsx'
 import { CredentialFields, type Credentials } from './credentials.tsx'
 import { DeliveryReports } from './delivery-reports.tsx'
+import { DomainTab } from './domain.tsx'
 import { HealthNote } from './health.tsx'
 import { isSandbox } from './providers.tsx'
 import { TestSend } from './test-send.tsx'
 
-const schema = { tab: oneOf(['settings', 'test', 'reports'], 'settings') }
+const schema = { tab: oneOf(['settings', 'test', 'domain', 'reports'], 'settings') }
 
 interface IntegrationSheetProps {
   integrationId: string | undefined
@@ -73,6 +74,7 @@ function OpenSheet({ integration, provider, all, onClose }: OpenSheetProps) {
   const tabs = [
     { value: 'settings' as const, label: 'Settings' },
     ...(integration.channel === 'in_app' ? [] : [{ value: 'test' as const, label: 'Test' }]),
+    ...(integration.channel === 'email' ? [{ value: 'domain' as const, label: 'Domain' }] : []),
     ...(reports ? [{ value: 'reports' as const, label: 'Delivery reports' }] : []),
   ]
   const shown = tabs.some(({ value }) => value === tab) ? tab : 'settings'
@@ -129,6 +131,11 @@ function OpenSheet({ integration, provider, all, onClose }: OpenSheetProps) {
         <TabPanel value="test">
           <TestSend integration={integration} provider={provider} />
         </TabPanel>
+        {shown === 'domain' && (
+          <TabPanel value="domain">
+            <DomainTab integration={integration} />
+          </TabPanel>
+        )}
         {provider && reports && (
           <TabPanel value="reports">
             <DeliveryReports integration={integration} provider={provider} />

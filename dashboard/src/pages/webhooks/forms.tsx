@@ -14,6 +14,7 @@ const meanings: Record<EventType, string> = {
   'message.delivered': 'It arrived',
   'message.seen': 'Seen in the inbox, or opened',
   'message.read': 'Read, or clicked',
+  'message.clicked': 'A link in an email was clicked',
   'message.unread': 'Marked as unread',
   'message.archived': 'Archived in the inbox',
   'message.unarchived': 'Unarchived',

@@ -55,6 +55,23 @@ test('the token of a page says when it expires, and its contexts', () => {
   expect(readLink(secrets, 'v', token)).toBeUndefined()
 })
 
+test('the token of a click is signed for one address, in one place', () => {
+  const url = 'https://acme.example/?to=https://evil.example/'
+  const click: Link = { ...link, purpose: 'c', category: null }
+  const token = makeLink(secrets, click, url)
+  expect(token).toMatch(/^[\w-]{1,220}$/)
+  expect(readLink(secrets, 'c', token, url)).toEqual(click)
+  for (const other of ['', 'https://evil.example/', `${url}x`, url.slice(1)])
+    expect(readLink(secrets, 'c', token, other)).toBeUndefined()
+  // With the beginning of the address in the token, the end of it would be signed, too.
+  const bytes = Buffer.from(token, 'base64url')
+  const moved = [bytes.subarray(0, -16), Buffer.from('https://acme.example/?to='), bytes.subarray(-16)]
+  expect(readLink(secrets, 'c', Buffer.concat(moved).toString('base64url'), 'https://evil.example/')).toBeUndefined()
+  const open: Link = { ...click, purpose: 'o' }
+  expect(readLink(secrets, 'o', makeLink(secrets, open))).toEqual(open)
+  expect(readLink(secrets, 'o', token)).toBeUndefined()
+})
+
 test('the token of a mail fits before the @ of an address, in any case, and has one purpose', () => {
   const { environmentId, messageId } = link
   const token = makeMailToken(secrets, 'unsubscribe', { environmentId, messageId })

@@ -2,8 +2,11 @@
 import { type AddressChannel, addressChannels } from './addresses.ts'
 import type { Secrets } from './secrets.ts'
 
-/** `u` unsubscribes, `p` opens preferences, `v` shows the message. A token of one purpose is none of another. */
-export type LinkPurpose = 'u' | 'p' | 'v'
+/**
+ * `u` unsubscribes, `p` opens preferences, `v` shows the message, `c` counts a click and leads on, `o` counts that the message was
+ * opened. A token of one purpose is none of another.
+ */
+export type LinkPurpose = 'u' | 'p' | 'v' | 'c' | 'o'
 
 /** Stands in for a message, a workflow or an address where a link is about none. */
 export const noId = '0'.repeat(24)
@@ -37,7 +40,8 @@ const timeBytes = 4
 /** A category has at most 64 characters, and there are at most five contexts, so a token has at most 218. */
 const longestToken = 220
 
-export function makeLink(secrets: Pick<Secrets, 'signBriefly'>, link: Link): string {
+/** @param url where a click leads: signed with it, so that no other can stand in its place */
+export function makeLink(secrets: Pick<Secrets, 'signBriefly'>, link: Link, url = ''): string {
   const ids = [link.environmentId, link.subscriberRowId, link.messageId, link.workflowId]
   const head = Buffer.concat([
     Buffer.from(link.purpose),
@@ -46,12 +50,15 @@ export function makeLink(secrets: Pick<Secrets, 'signBriefly'>, link: Link): str
     link.addressHash,
     tailOf(link),
   ])
-  return Buffer.concat([head, secrets.signBriefly(head, salt)]).toString('base64url')
+  return Buffer.concat([head, secrets.signBriefly(signedWith(head, url), salt)]).toString('base64url')
 }
+
+const signedWith = (head: Buffer, url: string) => (url === '' ? head : Buffer.concat([head, Buffer.from(url)]))
 
 /** What is unsubscribed; of a page, when it closes and its contexts. */
 function tailOf({ purpose, category, expiresAt, contextIds }: Link): Buffer {
   if (purpose === 'u') return Buffer.from(category ?? '')
+  if (purpose === 'c' || purpose === 'o') return Buffer.alloc(0)
   const time = Buffer.alloc(timeBytes)
   time.writeUInt32BE(Math.floor((expiresAt?.getTime() ?? 0) / 1000))
   return Buffer.concat([time, ...contextIds.map((id) => Buffer.from(id, 'hex'))])
@@ -59,24 +66,28 @@ function tailOf({ purpose, category, expiresAt, contextIds }: Link): Buffer {
 
 function readTail(purpose: LinkPurpose, tail: Buffer): Pick<Link, 'category' | 'expiresAt' | 'contextIds'> {
   if (purpose === 'u') return { category: tail.toString('utf8') || null, expiresAt: null, contextIds: [] }
+  if (purpose === 'c' || purpose === 'o') return { category: null, expiresAt: null, contextIds: [] }
   const contextIds: string[] = []
   for (let at = timeBytes; at < tail.length; at += idBytes) contextIds.push(tail.toString('hex', at, at + idBytes))
   return { category: null, expiresAt: new Date(tail.readUInt32BE(0) * 1000), contextIds }
 }
 
-/** Undefined unless we made it for this purpose; it may have expired. */
+/** Undefined unless we made it for this purpose, and to lead there; it may have expired. */
 export function readLink(
   secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,
   purpose: LinkPurpose,
   token: string,
+  url = '',
 ): Link | undefined {
   if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url')
   const end = bytes.length - secrets.briefBytes
   if (end < headBytes || bytes.toString('base64url') !== token) return undefined
   const head = bytes.subarray(0, end)
-  if (!secrets.verifyBriefly(head, bytes.subarray(end), salt)) return undefined
+  if (!secrets.verifyBriefly(signedWith(head, url), bytes.subarray(end), salt)) return undefined
   if (head.toString('latin1', 0, 1) !== purpose) return undefined
+  // Otherwise the beginning of the address could be moved into the token, and the rest would count as the address.
+  if ((purpose === 'c' || purpose === 'o') && end !== headBytes) return undefined
   const id = (place: number) => head.toString('hex', 1 + place * idBytes, 1 + (place + 1) * idBytes)
   const channel = addressChannels[head.readUInt8(1 + 4 * idBytes)]
   if (channel === undefined) return undefined

@@ -195,6 +195,12 @@ export interface Brake {
   counted: number
 }
 
+/** What is counted of the e-mails of a workflow. */
+export interface Tracking {
+  opens: boolean
+  clicks: boolean
+}
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
@@ -204,6 +210,8 @@ export interface WorkflowTable extends Row {
   critical: Defaulted<boolean>
   message_class: Defaulted<string>
   consent_category: Defaulted<string | null>
+  /** Null: nothing. */
+  tracking: NullableJson<Tracking>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
   data: NullableJson<Record<string, unknown>>
@@ -749,7 +757,7 @@ export interface StoredDetail {
   messageId?: string
   isRetry?: boolean
   raw?: string
-  /** A provider's delivery event, with time and id if the provider gives them. */
+  /** A provider's delivery event, with time and id if the provider gives them; or an open or a click that we counted. */
   webhook?: { status: string; at?: string; id?: string }
 }
 
@@ -803,7 +811,7 @@ export interface TimerTable {
   subject_id: string
   position: number
   /** All but the first two only where the clock is held: elsewhere they are in the queue. */
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
+  kind: 'step' | 'unsnooze' | 'clicks' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   due_at: Date
   /** Where the clock is held: its place in the order in which waits began. */
   held: Optional<string>
@@ -1198,6 +1206,17 @@ export interface BrakeMarkTable {
   refused: boolean
 }
 
+/** A link that was followed in the last seconds. */
+export interface TrackedClickTable {
+  environment_id: string
+  message_id: string
+  /** Of the address that it leads to. */
+  link_hash: Buffer
+  url: string
+  first_at: Date
+  last_at: Date
+}
+
 export interface SoftBounceTable {
   environment_id: string
   address_hash: Buffer
@@ -1321,6 +1340,7 @@ export interface Tables {
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
   brake_marks: BrakeMarkTable
+  tracked_clicks: TrackedClickTable
   push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable
   text_answers: TextAnswerTable

@@ -42,9 +42,12 @@ export const ownRows = {
   bot_links: byId,
   channel_connections: byId,
   subscribers: byId,
-  // Timers of snoozed messages.
+  // Of snoozed messages, and of links that were just followed.
   timers: ({ environmentId, rowIds }) => sql`
-    t.kind = 'unsnooze' AND t.subject_id IN (SELECT m.id FROM messages m
+    t.kind IN ('unsnooze', 'clicks') AND t.subject_id IN (SELECT m.id FROM messages m
+      WHERE m.environment_id = ${environmentId} AND m.subscriber_row_id = ANY (${rowIds}::text[]))`,
+  tracked_clicks: ({ environmentId, rowIds }) => sql`
+    t.message_id IN (SELECT m.id FROM messages m
       WHERE m.environment_id = ${environmentId} AND m.subscriber_row_id = ANY (${rowIds}::text[]))`,
   messages: byRow,
   digests: byRow,

@@ -13,6 +13,7 @@ export const eventTypes = [
   'message.delivered',
   'message.seen',
   'message.read',
+  'message.clicked',
   'message.unread',
   'message.archived',
   'message.unarchived',

@@ -79,7 +79,7 @@ export type WorkflowFields = Pick<
   | 'preferences'
   | 'user_preferences'
 > &
-  Partial<Pick<WorkflowRow, 'message_class' | 'consent_category' | 'journey'>>
+  Partial<Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking' | 'journey'>>
 
 /** By identifier, else by internal id. */
 export async function findWorkflow(
@@ -119,6 +119,7 @@ export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
   critical: row.critical,
   message_class: row.message_class,
   consent_category: row.consent_category,
+  tracking: row.tracking,
   severity: row.severity,
   tags: row.tags,
   data: row.data,
@@ -180,6 +181,7 @@ export async function saveWorkflows(
         preferences: JSON.stringify(fields.preferences),
         user_preferences: json(fields.user_preferences),
         journey: json(fields.journey ?? null),
+        tracking: json(fields.tracking ?? null),
         data: json(fields.data),
         environment_id: environmentId,
         id,
@@ -311,6 +313,7 @@ const comparedColumns = [
   'critical',
   'message_class',
   'consent_category',
+  'tracking',
   'severity',
   'tags',
   'data',

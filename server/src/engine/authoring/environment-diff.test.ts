@@ -143,6 +143,7 @@ test.each<[keyof WorkflowRow, Partial<WorkflowRow>]>([
   ['severity', { severity: 'high' }],
   ['message_class', { message_class: 'commercial' }],
   ['consent_category', { consent_category: 'offers' }],
+  ['tracking', { tracking: { opens: true, clicks: false } }],
   ['preferences', { preferences: { all: { enabled: false } } }],
   ['user_preferences', { user_preferences: { all: { enabled: false } } }],
   ['payload_schema', { payload_schema: { type: 'object' } }],

@@ -137,6 +137,7 @@ function workflowsIn({ workflows, translations }: EnvironmentContent): Map<strin
         severity: row.severity,
         messageClass: row.message_class,
         consentCategory: row.consent_category,
+        ...(row.tracking ? { tracking: row.tracking } : {}),
         preferences: { user: row.user_preferences, default: row.preferences },
         payloadSchema: row.payload_schema,
         validatePayload: row.validate_payload,

@@ -10,7 +10,8 @@ import type { Definition } from './workflow-definition.ts'
 const memberOrder: Record<Exclude<DefinitionKind, 'translation'>, readonly string[]> = {
   workflow: [
     ...['workflowId', 'name', 'description', 'tags', 'active', 'validatePayload', 'payloadSchema'],
-    ...['isTranslationEnabled', 'severity', 'messageClass', 'consentCategory', 'preferences', 'journey', 'steps'],
+    ...['isTranslationEnabled', 'severity', 'messageClass', 'consentCategory', 'tracking', 'preferences', 'journey'],
+    'steps',
   ],
   layout: ['layoutId', 'name', 'isDefault', 'isTranslationEnabled', 'controlValues'],
   topic: ['key', 'name', 'joinableFromBrowser'],

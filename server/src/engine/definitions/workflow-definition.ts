@@ -26,7 +26,7 @@ type Defined = Pick<
   | 'user_preferences'
   | 'steps'
 > &
-  Partial<Pick<WorkflowFields, 'journey'>>
+  Partial<Pick<WorkflowFields, 'journey' | 'tracking'>>
 
 /** In the order of the API reference. What creation takes by default is left out, but `active` and `validatePayload` are said. */
 export function workflowDefinition(row: Defined): Definition {
@@ -43,6 +43,7 @@ export function workflowDefinition(row: Defined): Definition {
     ...(row.severity === 'none' ? {} : { severity: row.severity }),
     ...(row.message_class === 'transactional' ? {} : { messageClass: row.message_class }),
     ...(row.consent_category === null ? {} : { consentCategory: row.consent_category }),
+    ...(row.tracking ? { tracking: row.tracking } : {}),
     ...(isEmptyObject(preferences) ? {} : { preferences }),
     ...(!row.journey || isEmptyObject(row.journey) ? {} : { journey: row.journey }),
     steps: row.steps.map(stepDefinition),

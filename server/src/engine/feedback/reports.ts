@@ -33,7 +33,7 @@ export interface Reporter {
 }
 
 /** A message can be opened any number of times; beyond this, the log of its step stops growing. */
-const mostLines = 500
+export const mostLines = 500
 
 /**
  * Locks the runs of these messages, like everyone who works on runs, and before their steps and messages: reports about one run
@@ -62,7 +62,7 @@ const lockReported = statement(
    ORDER BY m.id FOR NO KEY UPDATE OF m`,
 )
 
-const storeReported = statement(
+export const storeReported = statement(
   'store_reported',
   `WITH r AS (
      SELECT * FROM json_to_recordset($2::json) AS r (id text, notification_id text, position smallint, lines jsonb,
@@ -311,7 +311,7 @@ const causes: Partial<Record<string, BadMail['cause']>> = { hard_bounce: 'bounce
 const isSameReport = (one: Reported, other: Reported): boolean =>
   one.status === other.status && one.id === other.id && (one.id !== undefined || one.at === other.at)
 
-const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
+export const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
 
 const failures: ReadonlySet<string> = new Set<EventStatus>([
   'bounced',

@@ -34,6 +34,7 @@ export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope 
       object: shape(object),
       ...(previous ? { previousObject: shape(previous) } : {}),
       ...(type === 'message.failed' ? { error: errorOf(object) } : {}),
+      ...(type === 'message.clicked' ? { url: object.clicked_url } : {}),
       ...(subscriber_id === null ? {} : { subscriberId: subscriber_id }),
     },
     timestamp: created_at.toISOString(),

@@ -30,6 +30,8 @@ const webhookDays = 30
 const inboundMailDays = 30
 /** Providers tell of a text again for some days. */
 const inboundTextDays = 30
+/** Of links that were followed. */
+const clickDays = 1
 /** Sandbox messages are looked at soon, or never. */
 const sandboxDays = 7
 /** For a deleted integration nothing else would close the circuit. */
@@ -125,6 +127,9 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)
       const isForgottenDefinition = sql`deleted_at <= ${keptSince(now)} AND ${isUnheld('deleted_definitions')}`
       await deleteInBatches(db, 'deleted_definitions', isForgottenDefinition, abortSignal)
+      // They are judged within a minute; these are of messages that were deleted meanwhile.
+      const isForgottenClick = sql`last_at <= ${before(clickDays)} AND ${isUnheld('tracked_clicks')}`
+      await deleteInBatches(db, 'tracked_clicks', isForgottenClick, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'imports', sql`updated_at <= ${before(importDays)}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)

@@ -185,7 +185,7 @@ async function sweep(
 ): Promise<boolean> {
   const person: Person = { environmentId, subscriberId: '', rowIds, email: null, phone: null }
   const { counts } = await eraseRuns({ tx, person, now, closeQuestions })
-  for (const table of ['timers', 'messages', 'digests', 'throttles', 'cap_counts'] as const)
+  for (const table of ['timers', 'tracked_clicks', 'messages', 'digests', 'throttles', 'cap_counts'] as const)
     await remove(tx, environmentId, table, ownRows[table](person), counts)
   if (total(counts) === 0) return false
   await tx

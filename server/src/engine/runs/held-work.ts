@@ -34,7 +34,7 @@ interface PieceRow {
   clock_now: Date
   subject_id: string | null
   position: number
-  kind: 'step' | 'unsnooze' | 'start' | 'walk' | 'call' | 'event' | 'messages'
+  kind: 'step' | 'unsnooze' | 'clicks' | 'start' | 'walk' | 'call' | 'event' | 'messages'
   subscriber_row_id: string | null
   /** Of a wait: whether another may follow, whose place in the order then depends on what it causes. */
   waits_again: boolean
@@ -167,10 +167,11 @@ class Shift {
           const timers = taken.map((piece) => ({
             ...piece,
             environment_id: environmentId,
-            kind: kind as 'step' | 'unsnooze',
+            kind: kind as 'step' | 'unsnooze' | 'clicks',
           }))
           await wakeTaken(transaction, this.#parts, timers, now, storing)
-          transaction.afterCommit(() => watching.waitsEnded(taken.length))
+          // A click is no wait of a run.
+          if (kind !== 'clicks') transaction.afterCommit(() => watching.waitsEnded(taken.length))
           return undefined
         }
       }

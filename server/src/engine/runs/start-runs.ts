@@ -48,6 +48,8 @@ export interface EngineParts {
   wakes: QueuedWakes
   statistics: EarlyStatistics
   bell: Bell
+  /** Judges the links of messages that were followed, once there was a pause. Absent where nobody can follow any. */
+  settleClicks?: ((transaction: Transaction, messages: RunKey[], now: Date) => Promise<void>) | undefined
   /** How long a transaction id is remembered. */
   dedupDays: number
 }

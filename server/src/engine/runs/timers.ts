@@ -55,7 +55,7 @@ export interface TimerRow {
   environment_id: string
   subject_id: string
   position: number
-  kind: 'step' | 'unsnooze'
+  kind: 'step' | 'unsnooze' | 'clicks'
 }
 
 /**
@@ -108,6 +108,8 @@ export async function wakeTaken(
       .map(({ environment_id, subject_id }) => ({ environmentId: environment_id, id: subject_id }))
   const messages = keysOf('unsnooze')
   if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
+  const clicked = keysOf('clicks')
+  if (clicked.length > 0) await parts.settleClicks?.(transaction, clicked, now)
   const steps = timers.filter(({ kind }) => kind === 'step')
   if (steps.length === 0) return
   const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))

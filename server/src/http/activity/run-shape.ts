@@ -526,7 +526,7 @@ function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Bran
     ...given({
       providerId: isKnown ? brand.toWire(providerId) : null,
       raw: detail.raw,
-      webhookStatus: detail.webhook?.status,
+      webhookStatus: detail.source === 'Internal' ? undefined : detail.webhook?.status,
     }),
   }
 }

@@ -1,5 +1,5 @@
 // The links in messages, for people and for mail programs (RFC 8058). Fetching one changes nothing, however often and by whomever:
-// robots follow every link. Nothing here sets or reads a cookie, needs a key, or redirects.
+// robots follow every link. Nothing here sets or reads a cookie, or needs a key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
@@ -14,6 +14,7 @@ import { findBrand } from './brand.ts'
 import { openLink } from './open-link.ts'
 import { messagePage, type PageState, unsubscribePage } from './page.ts'
 import { preferencePages } from './preferences.ts'
+import { trackingLinks } from './tracking.ts'
 
 /** A page of preferences can have a thousand workflows. */
 const largestForm = 1024 * 1024
@@ -130,6 +131,8 @@ export const links: Resource = (app, services) => {
         return show(request, reply, link, 'undone')
       },
     )
+
+    trackingLinks(scope, services)
 
     preferencePages(scope, services, {
       async page(request, reply, link, make) {

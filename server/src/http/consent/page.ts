@@ -47,6 +47,8 @@ ${addressOf(brand)}`
 export const logoOf = ({ logoUrl, name }: PageBrand): string =>
   logoUrl === null ? '' : `<img src="${escapeUTF8(logoUrl)}" alt="${escapeUTF8(name ?? '')}">`
 
+export const nameOf = ({ name }: PageBrand): string => (name === null ? '' : `<p class="brand">${escapeUTF8(name)}</p>`)
+
 export const addressOf = ({ postalAddress }: PageBrand): string =>
   postalAddress === null ? '' : `<address>${escapeUTF8(postalAddress)}</address>`
 
@@ -79,9 +81,9 @@ export function whole({
 :root { color-scheme: light }
 body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f5f5f5 }
 main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border-radius: 8px }
-.brand { margin: 0 0 4px; font-weight: 600 }
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
 img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
+.brand { margin: 0 0 4px; font-weight: 600; color: #595959 }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
 .text { white-space: pre-line; overflow-wrap: anywhere }
 form.answers { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 16px }

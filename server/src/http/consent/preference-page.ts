@@ -1,7 +1,7 @@
 // The page of preferences, for people who have no account here: made on the server, one form that works with JavaScript off.
 import { escapeUTF8 } from 'entities'
 import { type ConsentLanguage, type ConsentTexts, consentTexts } from '../../render/consent-texts.ts'
-import { addressOf, logoOf, type PageBrand, usualColor, whole } from './page.ts'
+import { addressOf, logoOf, nameOf, type PageBrand, usualColor, whole } from './page.ts'
 
 export type PageChannel = keyof ConsentTexts['channels']
 
@@ -36,7 +36,7 @@ export function preferencePage(page: PreferencePage): string {
   const offers = open.filter(({ isCommercial }) => isCommercial)
   const others = open.filter(({ isCommercial }) => !isCommercial)
   const locked = workflows.filter(({ isLocked }) => isLocked)
-  const content = `${logoOf(brand)}${brand.name === null ? '' : `\n<p class="brand">${escapeUTF8(brand.name)}</p>`}
+  const content = `${logoOf(brand)}${nameOf(brand)}
 <h1>${escapeUTF8(texts.heading)}</h1>
 <p role="status"${isSaved ? ' class="status"' : ''}>${isSaved ? escapeUTF8(texts.saved) : ''}</p>
 <form method="post" id="preferences"${hasStopped ? ' data-plain' : ''}>

@@ -124,7 +124,8 @@ export const consentSettings: Resource = (app, { db, clock, http }) => {
       requireOwn(request, params.environmentId)
       const { type } = await findChoices(db, environment.organizationId, params.environmentId)
       const client = type === 'dev' ? http.development : http
-      for (const name of ['logoUrl', 'linkBaseUrl'] as const) refuseAddress(name, body.brand?.[name], type === 'dev')
+      for (const name of ['logoUrl', 'linkBaseUrl'] as const)
+        refuseAddress(name, body.brand?.[name], client.mayCallHere)
       if (typeof body.brand?.linkBaseUrl === 'string') await refuseUnreachable(client, body.brand.linkBaseUrl)
       return db.transaction().execute(async (tx) => {
         await lockOrganization(tx, environment.organizationId)

@@ -68,6 +68,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'redrive'
     | 'report'
     | 'takeTexts'
+    | 'track'
     | 'erase'
     | 'clocks'
   >
@@ -82,6 +83,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'role'
     | 'publicUrl'
     | 'inboundMail'
+    | 'dnsServers'
     | 'hideCredentials'
     | 'wrapData'
     | 'rateLimit'

@@ -208,7 +208,7 @@ async function readKeys({ db, http }: Services, environmentId: string, given: St
   const { protocol, hostname } = new URL(endpoint)
   const isLocal = protocol === 'http:' && client.mayCallHere
   if (protocol !== 'https:' && !isLocal) throw refused('endpoint must be an https address')
-  if (!client.mayCall(hostname)) throw refused('endpoint leads to an address that may not be called')
+  if (!client.mayCallHost(hostname)) throw refused('endpoint leads to an address that may not be called')
   return { endpoint, p256dh, auth }
 }
 

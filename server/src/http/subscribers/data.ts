@@ -247,6 +247,7 @@ const orders: Record<string, string> = {
   cap_counts: 'cap_id',
   timers: 'subject_id, position',
   run_timers: 'subject_id, position',
+  tracked_clicks: 'message_id, link_hash',
   jobs: 'notification_id, position',
   posted_event_ids: 'given_id',
   event_waits: 'notification_id, position, entry',
@@ -343,6 +344,8 @@ function sectionsOf(person: Person): Section[] {
         SELECT t.event_id, t.reason, t.detail, t.created_at, ${subscriberId} AS subscriber_id FROM passed_over t
         WHERE t.environment_id = ${environmentId} AND ${passedOverRows(person)} ORDER BY t.event_id, t.id`,
     },
+    { name: 'opens', query: trackedLines(person, 'opened') },
+    { name: 'clicks', query: trackedLines(person, 'clicked') },
     {
       name: 'suppressions',
       query: sql`
@@ -356,6 +359,16 @@ function sectionsOf(person: Person): Section[] {
     },
   ]
 }
+
+/** Opens and clicks that were counted, from the logs of their steps. */
+const trackedLines = (person: Person, status: 'opened' | 'clicked') => sql`
+  SELECT line ->> 'messageId' AS message_id, line ->> 'at' AS at${
+    status === 'clicked' ? sql`, (line ->> 'raw')::json ->> 'url' AS url` : sql``
+  }
+  FROM jobs t CROSS JOIN LATERAL jsonb_array_elements(t.details) WITH ORDINALITY AS l (line, place)
+  WHERE t.environment_id = ${person.environmentId} AND ${runRows.jobs(person)} AND jsonb_typeof(line) = 'object'
+    AND line ->> 'source' = 'Internal' AND line -> 'webhook' ->> 'status' = ${status}
+  ORDER BY t.notification_id, t.position, place`
 
 function withoutExcluded(each: object): object {
   const { exclude: _others, ...rest } = each as { exclude?: unknown }

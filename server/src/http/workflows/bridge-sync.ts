@@ -164,6 +164,7 @@ const newFields = {
   user_preferences: null,
   message_class: 'transactional',
   consent_category: null,
+  tracking: null,
 }
 
 function stepAfter(

@@ -164,6 +164,21 @@ describe('syncing', () => {
     expect((await api.get('/v2/workflows/welcome')).status).toBe(404)
   })
 
+  test('leaves class, category and tracking alone', async () => {
+    serve(welcome())
+    await sync()
+    const set = { messageClass: 'commercial', consentCategory: 'offers', tracking: { opens: true, clicks: false } }
+    expect(await api.patch('/v2/workflows/welcome', set)).toMatchObject({ status: 200, body: set })
+    serve(
+      workflow('welcome', async ({ step }) => {
+        await step.sms('text', () => ({ body: 'Hello' }))
+        await step.email('mail', () => ({ subject: 'Hello', body: 'Hello' }))
+      }),
+    )
+    await sync()
+    expect(await read('welcome')).toMatchObject({ ...set, version: 3, steps: [{}, {}] })
+  })
+
   test('follows the code in everything it declares, step by step', async () => {
     const declared = (more: object) => ({ workflowId: 'w', steps: [], ...more })
     const step = (stepId: string, more: object = {}) => ({ stepId, type: 'sms', controls: { schema: {} }, ...more })

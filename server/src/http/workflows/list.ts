@@ -11,9 +11,9 @@ import type { ControlIssues } from '../../steps/check/issues.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
-import { Enum, Nullable, QueryList, Timestamp } from '../edge/schema.ts'
+import { Enum, QueryList, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
-import { Brake, messageClasses, Status, StepIssues, shownConsent, shownIssues, User, userOf } from './shape.ts'
+import { consentMembers, Status, StepIssues, shownConsent, shownIssues, User, userOf } from './shape.ts'
 
 const mostListed = 1_000
 const Order = Enum(['createdAt', 'updatedAt', 'name', 'lastTriggeredAt'], { default: 'createdAt' })
@@ -37,9 +37,6 @@ export const ListedWorkflow = Type.Object({
   origin: Type.String(),
   tags: Type.Array(Type.String()),
   status: Status,
-  messageClass: Enum(messageClasses),
-  consentCategory: Nullable(Type.String()),
-  brake: Nullable(Brake),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   updatedBy: Type.Optional(User),
@@ -47,6 +44,7 @@ export const ListedWorkflow = Type.Object({
   lastPublishedBy: Type.Optional(User),
   lastTriggeredAt: Type.Optional(Timestamp),
   isTranslationEnabled: Type.Boolean(),
+  ...consentMembers,
   stepTypeOverviews: Type.Array(Type.String()),
   steps: Type.Array(
     Type.Object({
@@ -79,7 +77,6 @@ export const toListedWorkflow = (
   origin: brand.toWire(row.origin),
   tags: row.tags,
   status: statusOf(row, issues),
-  ...shownConsent(row),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   ...userOf('updatedBy', row.updated_by),
@@ -87,6 +84,7 @@ export const toListedWorkflow = (
   ...userOf('lastPublishedBy', row.last_published_by),
   ...(row.last_triggered_at === null ? {} : { lastTriggeredAt: row.last_triggered_at }),
   isTranslationEnabled: row.is_translation_enabled,
+  ...shownConsent(row),
   stepTypeOverviews: (row.all_types ?? row.steps.map(({ type }) => type)).map((type) => wireType(type, brand.word)),
   steps: row.steps.map((step) => ({
     slug: slugOf(step.name, 'st', step._id),
@@ -133,8 +131,9 @@ async function listRows(
     ...(tags ? [sql`tags && ${tags}::text[]`] : []),
   ]
   const { rows } = await sql<ListedRow>`
-    SELECT environment_id, id, identifier, name, origin, active, tags, version, is_translation_enabled,
-           message_class, consent_category, brake, updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
+    SELECT environment_id, id, identifier, name, origin, active, tags, version, is_translation_enabled, message_class,
+           consent_category, tracking, brake,
+           updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
            coalesce((
              SELECT jsonb_agg(jsonb_build_object('_id', step -> '_id', 'name', step -> 'name', 'type', step -> 'type') ORDER BY n)
              FROM jsonb_array_elements(steps) WITH ORDINALITY AS top (step, n)), '[]') AS steps,

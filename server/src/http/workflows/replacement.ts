@@ -51,6 +51,7 @@ export const replacementBody = (brand: Brand) =>
     severity: Maybe(upsert.severity),
     messageClass: Maybe(upsert.messageClass),
     consentCategory: Maybe(upsert.consentCategory),
+    tracking: Maybe(upsert.tracking),
     journey: Maybe(upsert.journey),
     baseVersion: BaseVersion,
   })

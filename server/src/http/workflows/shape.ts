@@ -137,6 +137,18 @@ const Variant = Body(
   },
 )
 
+const Tracking = Body(
+  {
+    opens: Maybe(Type.Boolean({ description: 'Whether an e-mail tells that it was opened, by an image' })),
+    clicks: Maybe(Type.Boolean({ description: 'Whether links in an e-mail lead past this service, which counts' })),
+  },
+  {
+    description:
+      'What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing',
+  },
+)
+export type TrackingInput = Static<typeof Tracking>
+
 /** The fields of a workflow that any write can set. Limits are reported per field of the command. */
 export function workflowFields(command: string, under?: string, { anyStepId = false } = {}) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
@@ -155,6 +167,7 @@ export function workflowFields(command: string, under?: string, { anyStepId = fa
       description:
         'Offers and news are `commercial`: people can unsubscribe. Left out it stays as it is; null: `transactional`',
     }),
+    tracking: Tracking,
     journey: Journey,
     consentCategory: Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
@@ -196,6 +209,7 @@ export const newWorkflowFields = (fields: ReturnType<typeof workflowFields>) => 
   severity: Maybe(fields.severity),
   messageClass: Maybe(fields.messageClass),
   consentCategory: Maybe(fields.consentCategory),
+  tracking: Maybe(fields.tracking),
   journey: Maybe(fields.journey),
   preferences: Maybe(PreferencesInput),
 })
@@ -291,6 +305,14 @@ export const Brake = Type.Object(
   },
 )
 
+/** What people may refuse, and what is counted. */
+export const consentMembers = {
+  messageClass: Enum(messageClasses),
+  consentCategory: Nullable(Type.String()),
+  tracking: Type.Object({ opens: Type.Boolean(), clicks: Type.Boolean() }),
+  brake: Nullable(Brake),
+}
+
 export const Workflow = Type.Object({
   _id: Type.String(),
   workflowId: Type.String(),
@@ -304,9 +326,7 @@ export const Workflow = Type.Object({
   payloadExample: Type.Optional(FreeObject),
   isTranslationEnabled: Type.Boolean(),
   severity: Severity,
-  messageClass: Enum(messageClasses),
-  consentCategory: Nullable(Type.String()),
-  brake: Nullable(Brake),
+  ...consentMembers,
   journey: Type.Optional(ShownJourney),
   origin: Type.String(),
   status: Status,
@@ -332,9 +352,10 @@ export const Workflow = Type.Object({
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
   id === null ? {} : { [name]: { _id: id } }
 
-export const shownConsent = (row: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'brake'>) => ({
+export const shownConsent = (row: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking' | 'brake'>) => ({
   messageClass: row.message_class === 'commercial' ? ('commercial' as const) : ('transactional' as const),
   consentCategory: row.consent_category,
+  tracking: { opens: row.tracking?.opens ?? false, clicks: row.tracking?.clicks ?? false },
   brake: brakeOf(row),
 })
 
@@ -343,12 +364,29 @@ export const consentAfter = (
   {
     messageClass,
     consentCategory,
-  }: { messageClass?: string | null | undefined; consentCategory?: string | null | undefined },
-  row?: Pick<WorkflowRow, 'message_class' | 'consent_category'>,
-): Pick<WorkflowRow, 'message_class' | 'consent_category'> => ({
+    tracking,
+  }: {
+    messageClass?: string | null | undefined
+    consentCategory?: string | null | undefined
+    tracking?: TrackingInput | null | undefined
+  },
+  row?: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'>,
+): Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'> => ({
   message_class: (messageClass === undefined ? row?.message_class : messageClass) ?? 'transactional',
   consent_category: consentCategory === undefined ? (row?.consent_category ?? null) : consentCategory,
+  tracking: trackingAfter(tracking, row?.tracking ?? null),
 })
+
+/** Member by member; nothing is stored where nothing is counted. */
+function trackingAfter(
+  given: TrackingInput | null | undefined,
+  before: WorkflowRow['tracking'],
+): WorkflowRow['tracking'] {
+  if (given === undefined) return before
+  const opens = given?.opens ?? (given && before?.opens) ?? false
+  const clicks = given?.clicks ?? (given && before?.clicks) ?? false
+  return opens || clicks ? { opens, clicks } : null
+}
 
 /** The same for what concerns the runs. Without members there is nothing. */
 export function journeyAfter(

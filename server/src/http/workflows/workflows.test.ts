@@ -126,6 +126,7 @@ describe('creating', () => {
       severity: 'none',
       messageClass: 'transactional',
       consentCategory: null,
+      tracking: { opens: false, clicks: false },
       origin: 'svc-cloud',
       status: 'ACTIVE',
       issues: {},
@@ -1033,6 +1034,9 @@ describe('the list', () => {
         updatedBy: { _id: '0'.repeat(24) },
         lastPublishedAt: '',
         isTranslationEnabled: false,
+        messageClass: 'transactional',
+        consentCategory: null,
+        tracking: { opens: false, clicks: false },
         stepTypeOverviews: ['in_app', 'delay', 'email', 'sms'],
         steps: [
           { slug: whole.steps[0].slug, type: 'in_app' },

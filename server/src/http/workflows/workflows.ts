@@ -318,7 +318,7 @@ export const workflows: Resource = (app, services) => {
       schema: {
         tags,
         summary:
-          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory` and `journey`',
+          'Change the given fields of a workflow; null changes nothing but `messageClass`, `consentCategory`, `tracking` and `journey`',
         params: Params,
         body: Body({
           active: Maybe(patch.active),
@@ -330,6 +330,7 @@ export const workflows: Resource = (app, services) => {
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
           messageClass: Maybe(patch.messageClass),
           consentCategory: Maybe(patch.consentCategory),
+          tracking: Maybe(patch.tracking),
           journey: Maybe(patch.journey),
           baseVersion: BaseVersion,
         }),
@@ -342,10 +343,11 @@ export const workflows: Resource = (app, services) => {
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
       refuseJourney(body.journey)
-      const { messageClass, consentCategory, journey, ...others } = body
+      const { messageClass, consentCategory, tracking, journey, ...others } = body
       const isEmpty =
         messageClass === undefined &&
         consentCategory === undefined &&
+        tracking === undefined &&
         journey === undefined &&
         Object.values(others).every((value) => value === null || value === undefined)
       if (isEmpty && headers['if-match'] === undefined)

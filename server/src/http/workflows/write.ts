@@ -27,6 +27,7 @@ import {
   type PreferencesInput,
   type Severity,
   type StepInput,
+  type TrackingInput,
 } from './shape.ts'
 import { planSteps, storedValues, withLayouts } from './steps.ts'
 import { readSteps } from './tree.ts'
@@ -44,6 +45,7 @@ export interface WorkflowBody {
   severity?: Static<typeof Severity> | null | undefined
   messageClass?: (typeof messageClasses)[number] | null | undefined
   consentCategory?: string | null | undefined
+  tracking?: TrackingInput | null | undefined
   journey?: JourneyInput | null | undefined
   preferences?: Static<typeof PreferencesInput> | null | undefined
 }

@@ -1,5 +1,6 @@
 import { emailProvider, flag, mailSender, optional, secret, text } from '../provider.ts'
-import { checkServer, type SmtpServer, sendMail } from './smtp.ts'
+import { checkServer, sendMail } from './smtp.ts'
+import type { SmtpServer } from './smtp-server.ts'
 
 export const emailjs = emailProvider({
   id: 'emailjs',
@@ -20,6 +21,8 @@ export const emailjs = emailProvider({
   send: (message, credentials, tools) => sendMail(message, serverOf(credentials), tools),
 
   check: (credentials, tools) => checkServer(serverOf(credentials), tools),
+
+  smtp: (credentials) => serverOf(credentials),
 })
 
 interface Given extends Pick<SmtpServer, 'host' | 'port'> {

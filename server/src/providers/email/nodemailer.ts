@@ -23,6 +23,8 @@ export const nodemailer = emailProvider({
   send: (message, credentials, tools) => sendMail(message, serverOf(credentials), tools),
 
   check: (credentials, tools) => checkServer(serverOf(credentials), tools),
+
+  smtp: (credentials) => serverOf(credentials),
 })
 
 interface Given {

@@ -11,6 +11,8 @@ export const outlook365 = emailProvider({
   send: (message, credentials, tools) => sendMail(message, serverOf(credentials), tools),
 
   check: (credentials, tools) => checkServer(serverOf(credentials), tools),
+
+  smtp: (credentials) => serverOf(credentials),
 })
 
 const serverOf = ({ from, password }: { from: string; password: string }) => ({

@@ -6,21 +6,8 @@ import type { EmailMessage, SendResult, Tools } from '../provider.ts'
 import { enhancedStatus, isDeadReply } from './dead-address.ts'
 import { composed, mailOf, simpleMail, type WholeMail } from './mime.ts'
 import { SmtpPool } from './smtp-pool.ts'
+import type { SmtpServer } from './smtp-server.ts'
 import { type RefusedRecipient, type SessionOptions, SmtpSession } from './smtp-session.ts'
-
-export interface SmtpServer {
-  host: string
-  port: string
-  auth?: { user: string; pass: string }
-  /** TLS from the start; otherwise STARTTLS as soon as the server offers it. */
-  secure?: boolean
-  requireTls?: boolean
-  ignoreTls?: boolean
-  tlsOptions?: Record<string, unknown> | undefined
-  dkim?: { domainName: string; keySelector: string; privateKey: string }
-  /** For servers known to allow fewer than most. */
-  mostConnections?: number
-}
 
 /** The TLS options a caller may set. Others, such as a socket path, have nothing to do with encryption. */
 const tlsMembers = [
@@ -118,7 +105,7 @@ function open(server: SmtpServer, tools: Tools): SmtpPool {
 }
 
 function sessionOptions(server: SmtpServer, { http, timeoutMs, error, mailName }: Tools): SessionOptions {
-  const { host, auth, tlsOptions, secure = false, requireTls = false, ignoreTls = false } = server
+  const { host, auth, secure = false, requireTls = false, ignoreTls = false } = server
   const port = Number(server.port)
   if (!(Number.isInteger(port) && port > 0 && port < 65_536))
     throw error('incomplete_credentials', { says: `The port "${server.port}" is not a number from 1 to 65535` })
@@ -129,16 +116,19 @@ function sessionOptions(server: SmtpServer, { http, timeoutMs, error, mailName }
     secure,
     requireTLS: requireTls,
     ignoreTLS: ignoreTls,
-    tls: {
-      ...http.authorities,
-      ...Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
-    },
+    tls: tlsOf(server, http),
     ...(auth ? { auth } : {}),
     connect: () => http.connect(host, port),
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   }
 }
+
+/** How connections to it are encrypted. */
+export const tlsOf = ({ tlsOptions }: SmtpServer, { authorities }: { authorities: { ca?: string } }) => ({
+  ...authorities,
+  ...Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
+})
 
 /** Nodemailer's errors, and a session's. */
 interface Failure extends Error {

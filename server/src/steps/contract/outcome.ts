@@ -182,6 +182,9 @@ const lines = {
   internal: ['Step failed unexpectedly', 'Failed'],
   unsnoozed: ['Message unsnoozed', 'Success'],
   snoozed: ['Message snoozed', 'Success'],
+  counted_open: ['Message opened', 'Success'],
+  counted_click: ['Message clicked', 'Success'],
+  fetched_by_robot: ['Fetched by a robot', 'Success'],
 } as const satisfies Record<string, readonly [text: string, status: Status]>
 
 export type DetailKey = keyof typeof lines

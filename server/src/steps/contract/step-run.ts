@@ -1,7 +1,7 @@
 // What a step sees when it runs: its own settings, its run, and the results of earlier steps.
 
 import type { Signing } from '../../db/core/signing.ts'
-import type { Brake, ChannelChoices, Guards, StartedBy } from '../../db/core/tables.ts'
+import type { Brake, ChannelChoices, Guards, StartedBy, Tracking } from '../../db/core/tables.ts'
 import type { ConsentSettings } from '../../db/queries/consent.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -68,6 +68,7 @@ export interface WorkflowFacts {
   consent_category?: string | null
   /** Pulled at this moment, whatever the version of the run. */
   brake?: Brake | null
+  tracking?: Tracking | null
 }
 
 export interface EnvironmentFacts {

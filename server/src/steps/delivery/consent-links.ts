@@ -1,6 +1,6 @@
 // The links and headers by which people refuse commercial messages.
 import { type AddressChannel, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
-import { type LinkPurpose, makeLink, makeMailToken, noAddress } from '../../db/core/link-tokens.ts'
+import { type Link, type LinkPurpose, makeLink, makeMailToken, noAddress } from '../../db/core/link-tokens.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { Situation } from '../../render/liquid.ts'
 import type { CallTools } from '../contract/call-tools.ts'
@@ -34,9 +34,15 @@ export const linkNames = {
 } as const satisfies Record<string, LinkPurpose>
 export type LinkName = keyof typeof linkNames
 
-function linkOf(of: StepRun, tools: LinkTools, { channel, messageId, address }: Addressed, purpose: LinkPurpose) {
+function linkOf(
+  of: StepRun,
+  tools: LinkTools,
+  { channel, messageId, address }: Addressed,
+  purpose: LinkPurpose,
+  leadsTo?: string,
+) {
   const { run } = of
-  const token = makeLink(tools.secrets, {
+  const link: Link = {
     purpose,
     environmentId: run.environment.id,
     subscriberRowId: run.subscriber.id,
@@ -46,9 +52,10 @@ function linkOf(of: StepRun, tools: LinkTools, { channel, messageId, address }: 
     channel,
     hasContexts: run.contextKeys.length > 0,
     addressHash: address === undefined ? noAddress : hashOfAddress(comparedAddress(channel, address)),
-    expiresAt: purpose === 'u' ? null : new Date(tools.clock.now().getTime() + pageDays * dayMs),
+    expiresAt: purpose === 'p' || purpose === 'v' ? new Date(tools.clock.now().getTime() + pageDays * dayMs) : null,
     contextIds: [],
-  })
+  }
+  const token = makeLink(tools.secrets, link, leadsTo)
   return `${linkBaseOf(of, tools)}/l/${purpose}/${token}`
 }
 
@@ -56,6 +63,13 @@ export const unsubscribeUrl = (of: StepRun, tools: LinkTools, addressed: Address
   linkOf(of, tools, addressed, 'u')
 export const preferencesUrl = (of: StepRun, tools: LinkTools, addressed: Addressed): string =>
   linkOf(of, tools, addressed, 'p')
+
+/** Counts a click, and leads on. */
+export const clickUrl = (of: StepRun, tools: LinkTools, addressed: Addressed, url: string): string =>
+  `${linkOf(of, tools, addressed, 'c', url)}?u=${encodeURIComponent(url)}`
+/** The image that tells of an open. */
+export const openUrl = (of: StepRun, tools: LinkTools, addressed: Addressed): string =>
+  `${linkOf(of, tools, addressed, 'o')}.gif`
 
 /** What templates read, with these links; each is signed only where a template names it. */
 export function linkedSituation(

@@ -65,6 +65,7 @@ import {
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
+import { tracked } from '../delivery/tracking.ts'
 import { replyAddress } from './reply-callback.ts'
 
 /** The body of an email without one: an empty document of the block editor. */
@@ -411,6 +412,7 @@ function composed(
   const { html, text } = said === undefined ? own : (refusing?.footed(own) ?? own)
   const headers = headersIn(overrides.headers)
   const bounceAddress = bounceAddressOf(of, tools, integration, parts.id)
+  const addressed = { channel, messageId: parts.id, address: parts.to[0] } as const
   return {
     channel,
     ...parts,
@@ -420,7 +422,7 @@ function composed(
     cc: refusing ? [] : textsIn(overrides.cc),
     bcc: refusing ? [] : textsIn(overrides.bcc),
     subject: textIn(overrides.subject) ?? content.subject,
-    html,
+    html: tracked(html, of, tools, addressed),
     text,
     ...(bounceAddress === undefined ? {} : { bounceAddress }),
     headers: { ...headers, ...refusing?.headers(headers), ...idHeaders(of, tools, parts.id) },

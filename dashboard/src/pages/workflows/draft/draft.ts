@@ -37,6 +37,8 @@ export interface Draft {
   messageClass: Workflow['messageClass']
   consentCategory: string | null
   preferences: Workflow['preferences']
+  /** What is counted of its e-mails. Absent in drafts of an earlier version. */
+  tracking?: Workflow['tracking']
   /** What concerns its runs as a whole; null for nothing. */
   journey: Journey | null
   steps: DraftStep[]
@@ -49,6 +51,7 @@ export function draftOf(workflow: Workflow): Draft {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
     ...{ messageClass, consentCategory },
     preferences: workflow.preferences,
+    tracking: workflow.tracking,
     journey: workflow.journey ?? null,
     steps: workflow.steps.map(draftStepOf),
   }

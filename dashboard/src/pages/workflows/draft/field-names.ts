@@ -13,6 +13,7 @@ const workflowFields = new Map(
     messageClass: 'Class',
     consentCategory: 'Category',
     preferences: 'Preferences',
+    tracking: 'Tracking of emails',
     journey: 'Settings of runs',
   }),
 )

@@ -22,6 +22,7 @@ import type { Draft } from '../draft/draft.ts'
 import { objectOf } from '../draft/step-context.ts'
 import { ConsentSettings } from './consent.tsx'
 import { JourneySettings } from './journey.tsx'
+import { TrackingSettings } from './tracking.tsx'
 
 interface SettingsProps {
   open: boolean
@@ -115,6 +116,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
         </div>
         <Preferences draft={draft} readOnly={readOnly} onChange={onChange} />
         <ConsentSettings draft={draft} readOnly={readOnly} onChange={onChange} />
+        <TrackingSettings draft={draft} readOnly={readOnly} onChange={onChange} />
         {workflow.origin !== 'external' && (
           <JourneySettings workflow={workflow} draft={draft} readOnly={readOnly} onChange={onChange} />
         )}
