@@ -1165,14 +1165,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1190,7 +1190,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1263,14 +1263,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1288,7 +1288,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -5834,6 +5834,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -5895,7 +5897,7 @@ export interface Operations {
           type: string
           /** Of a kind such as `branch` */
           kind?: string | undefined
-          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+          /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
           outcome?: Record<string, unknown> | undefined
           /** The arms that lead to it, outermost first; absent at the top level */
           path?: Array<{
@@ -6036,6 +6038,8 @@ export interface Operations {
       status?: Array<'processing' | 'completed' | 'error'> | undefined
       /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
+      /** Runs with a step that was held until the schedule of its subscriber opened */
+      held?: boolean | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -6104,7 +6108,7 @@ export interface Operations {
         type: string
         /** Of a kind such as `branch` */
         kind?: string | undefined
-        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it */
+        /** Of such a kind what later steps read, and of a branch also `arms`: `{name, held, read}`, where `held` is null if it was not asked any more, and `read` has what its condition read; of a wait under way also `keys`, one for each entry as this run has it; of an `ask` its `questionId` from the beginning */
         outcome?: Record<string, unknown> | undefined
         /** The arms that lead to it, outermost first; absent at the top level */
         path?: Array<{
@@ -7193,7 +7197,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7286,7 +7290,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7356,7 +7360,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7613,7 +7617,7 @@ export interface Operations {
     query?: {
       status?: 'failed' | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -7627,7 +7631,7 @@ export interface Operations {
         id: string
         status: 'failed'
         channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal'
+        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal'
         error?: string | undefined
         providerId?: string | undefined
         /** The id of its activity record */
@@ -7664,7 +7668,7 @@ export interface Operations {
   'POST /v1/deliveries/redrive': {
     body: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -10573,6 +10577,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -10779,6 +10792,15 @@ export interface Operations {
           opens: boolean
           clicks: boolean
         }
+        /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+        brake: {
+          since: string
+          cause: 'bounces' | 'complaints'
+          /** `counted` of `sent` */
+          percent: number
+          sent: number
+          counted: number
+        } | null
         stepTypeOverviews: Array<string>
         steps: Array<{
           slug: string
@@ -10830,6 +10852,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11169,6 +11200,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11397,6 +11437,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11602,6 +11651,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11862,6 +11920,235 @@ export interface Operations {
       payload: Record<string, unknown>
     }
   }
+  /** Show the emails that count for the brake of a workflow */
+  'GET /v2/workflows/{workflowId}/brake': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    answer: {
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
+      data: Array<{
+        messageId: string
+        cause: 'bounces' | 'complaints'
+        sentAt: string
+        /** Null once the message is deleted */
+        address: string | null
+        subscriberId: string | null
+        transactionId: string | null
+        notificationId: string | null
+        /** What the mail server said */
+        error: string | null
+      }>
+    }
+  }
+  /** Release the brake of a workflow: it sends email again, and counts begin anew */
+  'POST /v2/workflows/{workflowId}/release-brake': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    answer: {
+      _id: string
+      workflowId: string
+      slug: string
+      name: string
+      description: string
+      tags: Array<string>
+      active: boolean
+      validatePayload: boolean
+      payloadSchema: Record<string, unknown> | null
+      payloadExample?: Record<string, unknown> | undefined
+      isTranslationEnabled: boolean
+      severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
+      journey?: {
+        cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
+      } | undefined
+      origin: string
+      status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
+      /** Always empty: each step has its own issues */
+      issues: Record<string, unknown>
+      preferences: {
+        user: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        } | null
+        default: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        }
+      }
+      steps: Array<{
+        controls: {
+          dataSchema?: Record<string, unknown> | undefined
+          uiSchema?: Record<string, unknown> | undefined
+          values: Record<string, unknown>
+        }
+        controlValues: Record<string, unknown>
+        variables: Record<string, unknown>
+        stepId: string
+        _id: string
+        name: string
+        slug: string
+        type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
+        origin: string
+        workflowId: string
+        workflowDatabaseId: string
+        active?: boolean | undefined
+        shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
+        /** Where replies to its emails go */
+        replyCallback?: {
+          active?: boolean | undefined
+          url?: string | undefined
+        } | undefined
+        filters?: Array<{
+          isNegated: boolean
+          type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+          value: 'AND' | 'OR'
+          children: Array<{
+            field?: string | undefined
+            value?: unknown | undefined
+            operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+            on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+            webhookUrl?: string | undefined
+            timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+            step?: string | undefined
+            stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+          }>
+        }> | undefined
+        variants?: Array<{
+          _id: string
+          name?: string | undefined
+          active?: boolean | undefined
+          filters: Array<{
+            isNegated: boolean
+            type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+            value: 'AND' | 'OR'
+            children: Array<{
+              field?: string | undefined
+              value?: unknown | undefined
+              operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+              on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+              webhookUrl?: string | undefined
+              timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+              step?: string | undefined
+              stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+            }>
+          }>
+          controlValues: Record<string, unknown>
+        }> | undefined
+        issues?: {
+          controls?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+          integration?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+        } | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+      updatedBy?: {
+        _id: string
+      } | undefined
+      lastPublishedAt: string | null
+      lastPublishedBy?: {
+        _id: string
+      } | undefined
+      lastTriggeredAt: string | null
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** What files last pushed */
+        revision: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
+    }
+  }
   /** Say that you have a workflow open; the answer names who else has, and a newer version */
   'PUT /v2/workflows/{workflowId}/presence': {
     path: {
@@ -11904,6 +12191,15 @@ export interface Operations {
             opens: boolean
             clicks: boolean
           }
+          /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+          brake: {
+            since: string
+            cause: 'bounces' | 'complaints'
+            /** `counted` of `sent` */
+            percent: number
+            sent: number
+            counted: number
+          } | null
           journey?: {
             cancellationKey?: string | undefined
             quietHours?: 'skip' | 'hold' | undefined
@@ -12100,6 +12396,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -12772,6 +13077,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -12821,7 +13128,7 @@ export interface Operations {
             id: string | null
             name: string | null
           } | null
-          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+          /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
           source: Record<string, unknown> | null
         } | null
         why: 'changed' | 'exists' | 'deleted' | 'code_first'
@@ -12877,6 +13184,8 @@ export interface Operations {
         commit?: string | null | undefined
         url?: string | null | undefined
         dirty?: boolean | null | undefined
+        /** The service that an importer read them from. They are then owned by no files */
+        importedFrom?: string | null | undefined
       } | null | undefined
       /** The name of the change, for the history */
       message?: string | null | undefined
@@ -13005,7 +13314,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13106,7 +13415,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13164,6 +13473,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13353,7 +13671,7 @@ export interface Operations {
           name: string | null
         } | null
         message: string | null
-        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+        /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
         source: Record<string, unknown> | null
         /** Up to 20 changed places */
         paths: Array<string>
@@ -13454,7 +13772,7 @@ export interface Operations {
         name: string | null
       } | null
       message: string | null
-      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import`. Null for versions of earlier releases */
+      /** `kind` is `dashboard`, `api`, `sync`, `files` (with `repository`, `commit`, `url`, `dirty`), `publish` (with `environment` and `version`), `restore` (with `version`) or `import` (with `from`). Null for versions of earlier releases */
       source: Record<string, unknown> | null
       /** Up to 20 changed places */
       paths: Array<string>
@@ -13534,6 +13852,177 @@ export interface Operations {
         /** Whether something else changed it since */
         drifted: boolean
       } | undefined
+    }
+  }
+  /** List the last 20 imports, newest first */
+  'GET /v2/import': {
+    answer: {
+      imports: Array<{
+        importId: string
+        source: string
+        /** Stopped: no request for a minute, and something is left */
+        status: 'running' | 'stopped' | 'done'
+        startedAt: string
+        updatedAt: string
+        kinds: Array<{
+          kind: string
+          found: number
+          done: number
+          imported: number
+          unchanged: number
+          failed: number
+        }>
+      }>
+    }
+  }
+  /** Import up to 500 subscribers */
+  'POST /v2/import/subscribers': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 preferences of subscribers */
+  'POST /v2/import/preferences': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 device tokens or chat addresses of subscribers */
+  'POST /v2/import/credentials': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 subscriptions to topics */
+  'POST /v2/import/topic-subscriptions': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
+    }
+  }
+  /** Import up to 500 in-app messages */
+  'POST /v2/import/messages': {
+    body: {
+      items: Array<Record<string, unknown>>
+      /** For the list of imports: how far this one is. `offset` is the number of items of this kind before these */
+      progress?: {
+        importId: string
+        source: string
+        /** How many items there are of each kind */
+        found: {
+          subscribers?: number | undefined
+          preferences?: number | undefined
+          credentials?: number | undefined
+          'topic-subscriptions'?: number | undefined
+          messages?: number | undefined
+        }
+        offset: number
+      } | undefined
+    }
+    answer: {
+      imported: number
+      /** There already, or changed here later */
+      unchanged: number
+      failed: Array<{
+        index: number
+        code: string
+        message: string
+      }>
     }
   }
   /** Retrieve the settings of the organization */
@@ -13689,6 +14178,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       stepTypeOverviews: Array<string>
       steps: Array<{
         slug: string
