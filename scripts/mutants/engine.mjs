@@ -58,31 +58,6 @@ export const engine = {
       to: 'job.isChanged = true',
     },
     {
-      breaks: 'a run ends as completed although a step failed',
-      from: 'run.jobs.some(hasFailed) && !run.goals?.met',
-      to: 'run.jobs.every(hasFailed) && !run.goals?.met',
-    },
-    {
-      breaks: 'a run ends while steps are left',
-      from: 'if (!run.jobs.every(isEnded)) return',
-      to: 'if (!run.jobs.some(isEnded)) return',
-    },
-    {
-      breaks: 'a critical workflow waits for the schedule',
-      from: 'if (!kind.obeysSchedule || run.critical) return undefined',
-      to: 'if (!kind.obeysSchedule) return undefined',
-    },
-    {
-      breaks: 'what a subscriber has turned off is sent',
-      from: 'if (resolved.enabled) return undefined',
-      to: 'if (resolved.enabled || channel) return undefined',
-    },
-    {
-      breaks: 'what a subscriber wants of one workflow is ignored',
-      from: 'subscriberWorkflow: run.preferences?.workflow,',
-      to: 'subscriberWorkflow: undefined,',
-    },
-    {
       breaks: 'a step goes on although its condition does not hold',
       from: 'if (!condition.holds) return skippedBy(kind)',
       to: '',
@@ -91,12 +66,6 @@ export const engine = {
       breaks: 'the rest goes on after a failure that should stop it',
       from: 'if (!job.asked && (outcome.stops || job.step.shouldStopOnFail === true)) stopRest(run, now)',
       to: 'if (!job.asked && outcome.stops) stopRest(run, now)',
-    },
-    {
-      tests: ['server/src/steps/kinds/digest.test.ts'],
-      breaks: 'a wait is extended once too often',
-      from: 'job.scheduleExtensions >= mostScheduleExtensions',
-      to: 'job.scheduleExtensions > mostScheduleExtensions',
     },
     {
       breaks: 'a wait leaves no timer',
@@ -112,6 +81,46 @@ export const engine = {
       breaks: 'a template that cannot be rendered takes the whole group down',
       from: 'if (error instanceof RenderError) return contentFailed(error, stops)',
       to: '',
+    },
+  ],
+  'server/src/engine/runs/run-state.ts': [
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'a run ends as completed although a step failed',
+      from: 'run.jobs.some(hasFailed) && !run.goals?.met',
+      to: 'run.jobs.every(hasFailed) && !run.goals?.met',
+    },
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'a run ends while steps are left',
+      from: 'if (!run.jobs.every(isEnded)) return',
+      to: 'if (!run.jobs.some(isEnded)) return',
+    },
+  ],
+  'server/src/engine/runs/step-guards.ts': [
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'a critical workflow waits for the schedule',
+      from: 'if (!kind.obeysSchedule || run.critical) return undefined',
+      to: 'if (!kind.obeysSchedule) return undefined',
+    },
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'what a subscriber has turned off is sent',
+      from: 'if (resolved.enabled) return undefined',
+      to: 'if (resolved.enabled || channel) return undefined',
+    },
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'what a subscriber wants of one workflow is ignored',
+      from: 'subscriberWorkflow: run.preferences?.workflow,',
+      to: 'subscriberWorkflow: undefined,',
+    },
+    {
+      tests: ['server/src/steps/kinds/digest.test.ts'],
+      breaks: 'a wait is extended once too often',
+      from: 'job.scheduleExtensions >= mostScheduleExtensions',
+      to: 'job.scheduleExtensions > mostScheduleExtensions',
     },
   ],
   'server/src/engine/runs/deliver.ts': [
