@@ -113,7 +113,9 @@ test('with JavaScript each switch is saved as it is moved, by mouse or keyboard'
   await toggle.press('Space')
   await vi.waitFor(
     async () =>
-      expect(await entries(api)).toMatchObject([{ reason: 'unsubscribe', scope: { type: 'workflow', workflowId: 'news' } }]),
+      expect(await entries(api)).toMatchObject([
+        { reason: 'unsubscribe', scope: { type: 'workflow', workflowId: 'news' } },
+      ]),
     { timeout: 20_000 },
   )
   // What the element does not offer stays in the form.

@@ -114,7 +114,9 @@ test('a push message is encrypted for a browser that has registered on the page,
   await expect.poll(() => db.selectFrom('push_subscriptions').select('id').execute(), patience).toHaveLength(1)
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
   expect(worker.url()).toBe(`${origin}/push-worker.js`)
-  await worker.evaluate('self.shown = []; registration.showNotification = async (...shown) => void self.shown.push(shown)')
+  await worker.evaluate(
+    'self.shown = []; registration.showNotification = async (...shown) => void self.shown.push(shown)',
+  )
 
   const step = { type: 'push', controlValues: { subject: 'Your parcel', body: 'It is at the door' } }
   await makeWorkflow(server.api, 'parcel', [step])

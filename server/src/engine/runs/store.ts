@@ -23,8 +23,8 @@ import {
   queueWakes,
   updateRuns,
 } from '../core/statements.ts'
-import { storeDead } from './dead-addresses.ts'
 import { notePassedOver } from '../core/walk-statements.ts'
+import { storeDead } from './dead-addresses.ts'
 import type { Hands, HeldCalls } from './hands.ts'
 import type { PassedOver } from './passed-over.ts'
 import { recipientIn } from './question-jobs.ts'
