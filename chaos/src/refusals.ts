@@ -3,7 +3,6 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
-import type { Provider } from './provider.ts'
 import { Random } from './random.ts'
 
 export const refusalKinds = { click: 'unsubscribe', bounce: 'hard_bounce', complaint: 'complaint' } as const
@@ -116,7 +115,7 @@ async function post(url: string, body: string, headers: Record<string, string>) 
 /** What is wrong: mail after an answer, entries that are missing or there twice. */
 export async function checkRefusals(
   { all }: Refusals,
-  { asked }: Pick<Provider, 'asked'>,
+  { asked }: { asked: ReadonlyMap<string, ReadonlyArray<{ at: number }>> },
   { database, environmentId }: { database: Database; environmentId: string },
 ): Promise<Array<{ kind: 'lost' | 'duplicated'; what: string }>> {
   const found: Array<{ kind: 'lost' | 'duplicated'; what: string }> = []
