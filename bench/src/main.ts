@@ -17,6 +17,7 @@ import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { benchAccepting } from './suites/accepting.ts'
 import { benchBacklog } from './suites/backlog.ts'
+import { benchConsent } from './suites/consent.ts'
 import { benchCost } from './suites/cost.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
@@ -59,6 +60,7 @@ const suites: Record<string, Suite> = {
   simulating: benchSimulating,
   files: benchFiles,
   journeys: benchJourneys,
+  consent: benchConsent,
   importing: benchImporting,
   outbox: benchOutbox,
   idle: benchIdle,

@@ -1,5 +1,4 @@
 // The final account: compares every accepted trigger with the database, the inboxes and the provider's records.
-
 import type { StoredDetail } from '../../server/src/db/core/tables.ts'
 import {
   type Books,
@@ -24,6 +23,7 @@ import {
   workflowNames,
 } from './plan.ts'
 import type { Asked } from './provider.ts'
+import { checkRefusals } from './refusals.ts'
 import { reported } from './reports.ts'
 import { armOf, deputy, isOdd, markOf, stepsOf } from './workflows.ts'
 
@@ -50,6 +50,8 @@ export interface Account {
   steps: Record<string, Tally>
   canceled: number
   reports: { sent: number; understood: number }
+  /** People who refused, and were answered. */
+  refusals: number
   inboxes: number
 }
 
@@ -61,6 +63,7 @@ const outgoing = new Set(['email', 'sms', 'chat', 'push', 'http_request'])
 /** Of steps that are rightly not sent. */
 const heldReasons = new Set([
   ...['merged_into_digest', 'throttled', 'canceled_by_user', 'exited', 'capped', 'goal_met'],
+  ...['suppressed', 'preference'],
 ])
 
 export async function account(books: Books): Promise<Account> {
@@ -70,6 +73,7 @@ export async function account(books: Books): Promise<Account> {
   await auditor.checkEvents()
   await auditor.checkDeliveries()
   await auditor.checkSandbox()
+  auditor.account.findings.push(...(await checkRefusals(books.refusals, books.provider, books)))
   await auditor.checkInboxes()
   return auditor.account
 }
@@ -100,6 +104,7 @@ class Auditor {
       steps: {},
       canceled: 0,
       reports: { sent: books.reports.sent, understood: 0 },
+      refusals: books.refusals.answered,
       inboxes: 0,
     }
   }
@@ -196,6 +201,11 @@ class Auditor {
     if (trigger.workflow === 'coded') this.#expected.add(`${this.#markOf(trigger, run, job)} of code`)
     if (isHeld) {
       tally.held += 1
+      if (
+        (job.reason === 'suppressed' || job.reason === 'preference') &&
+        !this.#books.refusals.all.has(run.subscriber_id)
+      )
+        this.#find('lost', `${where} is ${job.reason}, but ${run.subscriber_id} has refused nothing`, type)
       if (outgoing.has(job.type)) this.#checkHeld(job, this.#asked(trigger, run, job), { where, type })
       if (messages.length > 0 && job.type === 'in_app')
         this.#find('duplicated', `${where} was ${job.reason} and sent`, type)
@@ -283,7 +293,8 @@ class Auditor {
   /** A held-back step must not have been sent; a cancelled one no more often than its log shows. */
   #checkHeld(job: Job, asked: Asked[], { where, type }: Pick<Checked, 'where' | 'type'>): void {
     const { sent, failed, cutOff } = attemptsOf(job)
-    const shown = job.reason === 'canceled_by_user' ? sent + failed.length + cutOff : 0
+    const mayHaveTried = job.reason === 'canceled_by_user' || job.reason === 'suppressed'
+    const shown = mayHaveTried ? sent + failed.length + cutOff : 0
     if (asked.length > shown)
       this.#find('duplicated', `${where} was ${job.reason}, but reached the provider ${asked.length} times`, type)
   }

@@ -6,6 +6,7 @@ import { type Answer, ask, type Ledger } from './client.ts'
 import type { Database } from './database.ts'
 import type { Plan } from './plan.ts'
 import type { Provider } from './provider.ts'
+import type { Refusals } from './refusals.ts'
 import type { Reports } from './reports.ts'
 
 export interface Finding {
@@ -54,6 +55,7 @@ export interface Books {
   database: Database
   provider: Provider
   reports: Reports
+  refusals: Refusals
   environmentId: string
   /** The address of a running process. */
   url: string

@@ -11,6 +11,7 @@ import { type Played, play, type World } from './faults.ts'
 import { type FaultKind, faultKinds, type Plan } from './plan.ts'
 import { Fleet, type Role } from './processes.ts'
 import { Provider } from './provider.ts'
+import { Refusals } from './refusals.ts'
 import { Reports } from './reports.ts'
 import { prepare, type Send, type Setting } from './workflows.ts'
 
@@ -58,6 +59,7 @@ export class Chaos {
   #setting: Setting | undefined
   #client: Client | undefined
   #reports: Reports | undefined
+  #refusals: Refusals | undefined
   #settledInMs: number | undefined
 
   constructor(options: ChaosOptions) {
@@ -91,11 +93,13 @@ export class Chaos {
     await fleet.until('ready')
     this.#setting = await prepare(this.#send, plan, provider.url)
     const urls = () => fleet.takers.map(({ url }) => url)
-    const { environmentId, pushIntegrationId, sandboxMail } = this.#setting
-    const path = `/v2/inbound-webhooks/delivery-providers/${environmentId}/${pushIntegrationId}`
+    const { environmentId, pushIntegrationId, mailIntegrationId, sandboxMail } = this.#setting
+    const inbound = `/v2/inbound-webhooks/delivery-providers/${environmentId}`
     this.#client = new Client(urls, sandboxMail)
-    this.#reports = new Reports(plan.seed, urls, path)
+    this.#reports = new Reports(plan.seed, urls, `${inbound}/${pushIntegrationId}`)
+    this.#refusals = new Refusals(plan.seed, urls, `${inbound}/${mailIntegrationId}`)
     provider.onPush = (id) => this.#reports?.tell(id)
+    provider.onOffer = (who, offer) => this.#refusals?.tell(who, offer)
   }
 
   /** Plays the plan, then repairs everything and waits until no work is left. */
@@ -117,13 +121,15 @@ export class Chaos {
     const { fleet, database, provider } = this.#world
     // Stop reports first: one that arrives during the account would be missing from rows already read.
     await this.#reports?.end()
+    await this.#refusals?.end()
     const found = await account(this.#books())
     if (this.#settledInMs === undefined)
       found.findings.unshift({
         kind: 'stuck',
         what: `work was left after ${this.#options.settleMs / 1000} s`,
       })
-    const faults = (this.#client?.ledger.statuses.get(500) ?? 0) + (this.#reports?.faults ?? 0)
+    const told = (this.#reports?.faults ?? 0) + (this.#refusals?.faults ?? 0)
+    const faults = (this.#client?.ledger.statuses.get(500) ?? 0) + told
     if (faults > 0)
       found.findings.push({ kind: 'wrong', what: `the API answered 500 ${faults} times; the causes are in the logs` })
     for (const [what, at] of this.#late)
@@ -150,6 +156,7 @@ export class Chaos {
   async stop({ keep = false } = {}): Promise<void> {
     const { fleet, database, provider } = this.#world
     await this.#reports?.end()
+    await this.#refusals?.end()
     await fleet.stop()
     await database.stop()
     provider.close()
@@ -159,11 +166,12 @@ export class Chaos {
 
   #books(): Books {
     const { database, provider, fleet } = this.#world
-    if (!this.#client || !this.#reports || !this.#setting) throw new Error('the run was not started')
+    if (!this.#client || !this.#reports || !this.#refusals || !this.#setting) throw new Error('the run was not started')
     return {
       plan: this.#options.plan,
       ledger: this.#client.ledger,
       reports: this.#reports,
+      refusals: this.#refusals,
       environmentId: this.#setting.environmentId,
       url: fleet.takers[0]?.url ?? '',
       ...{ database, provider },

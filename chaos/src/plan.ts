@@ -25,6 +25,7 @@ const shares = {
   starting: 4,
   coded: 6,
   sandboxed: 5,
+  offered: 10,
 }
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Weather } from './plan.ts'
 import { Random } from './random.ts'
+import type { Offer } from './refusals.ts'
 import { markOf } from './workflows.ts'
 
 /** How a request was answered. */
@@ -60,6 +61,8 @@ export class Provider {
   onNext: (() => void) | undefined
   /** Called with the message id of each push message accepted and answered. */
   onPush: ((id: string) => void) | undefined
+  /** Called with each offer accepted and answered, and whom it went to. */
+  onOffer: ((who: string, offer: Offer) => void) | undefined
   #count = 0
 
   constructor(seed: string) {
@@ -103,6 +106,8 @@ export class Provider {
       asked.isAnswered = asked.isTaken
       if (asked.isTaken && url.pathname === '/push')
         this.onPush?.((JSON.parse(body) as { messageId: string }).messageId)
+      const [, who] = /^\[\d+\/([\w-]+)\/offer\]$/.exec(mark) ?? []
+      if (asked.isTaken && who !== undefined) this.onOffer?.(who, JSON.parse(body) as Offer)
     })
     await this.#answer(asked, { id, answer: 42 }, response)
   }

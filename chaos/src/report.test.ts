@@ -10,7 +10,15 @@ const command = 'npm run chaos -- --seed x'
 function outcomeWith(findings: Finding[], faults: Partial<Outcome['faults']> = {}): Outcome {
   const triggers = { inbox: { sent: 7, accepted: 7, runs: 7 } } as Account['triggers']
   return {
-    account: { findings, triggers, steps: {}, canceled: 0, reports: { sent: 0, understood: 0 }, inboxes: 0 },
+    account: {
+      findings,
+      triggers,
+      steps: {},
+      canceled: 0,
+      reports: { sent: 0, understood: 0 },
+      refusals: 0,
+      inboxes: 0,
+    },
     faults: { ...played(1), ...faults },
     settledInMs: 3_000,
     statuses: new Map([[201, 7]]),

@@ -48,7 +48,7 @@ export function reportLines(plan: Plan, outcome: Outcome): string[] {
     `Process exits: ${deaths}. PostgreSQL's log: ${told(logged)}.`,
     `API answers: ${told(Object.fromEntries([...statuses].sort(([one], [other]) => one - other).map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
     `Provider answers: ${told(manners)}.`,
-    `Provider reports: ${account.reports.sent}, on ${account.reports.understood} messages. Cancelled: ${account.canceled}. Inboxes read: ${account.inboxes}.`,
+    `Provider reports: ${account.reports.sent}, on ${account.reports.understood} messages. Cancelled: ${account.canceled}. Refusals: ${account.refusals}. Inboxes read: ${account.inboxes}.`,
     settledInMs === undefined
       ? 'It did not settle.'
       : `Settled ${Math.round(settledInMs / 1000)} s after the last fault.`,

@@ -174,6 +174,8 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     inApp('note'),
   ],
   sandboxed: [email('mail')],
+  // Commercial: some people refuse it.
+  offered: [email('offer')],
 })
 
 /** What `starting` starts, for the same person. */
@@ -182,6 +184,7 @@ const started = [inApp('told')]
 /** What a workflow has beside its steps. */
 const more: Partial<Record<WorkflowName, object>> = {
   capped: { tags: ['capped'] },
+  offered: { messageClass: 'commercial' },
   reached: {
     journey: {
       goals: [
@@ -212,6 +215,7 @@ export interface Setting {
   /** Identifiers and ids of integrations. */
   sandboxMail: string
   pushIntegrationId: string
+  mailIntegrationId: string
 }
 
 interface Integration {
@@ -230,7 +234,8 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
     ['chat', 'chat-webhook', { secretKey: 'key' }],
     ['push', 'push-webhook', { webhookUrl: `${url}/push`, secretKey: 'key' }],
   ] as const) {
-    const configurations = channel === 'push' ? { configurations: { inboundWebhookEnabled: true } } : {}
+    const hasReports = channel === 'push' || channel === 'email'
+    const configurations = hasReports ? { configurations: { inboundWebhookEnabled: true } } : {}
     const integration = { providerId, channel, credentials, active: true, check: false, ...configurations }
     const created = await send<Integration>('POST', '/v1/integrations', integration)
     made.set(channel, created)
@@ -244,6 +249,9 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
       steps: named(steps),
     })
   await send('PUT', '/v2/guards', guards)
+  // So many complain that the brake would be pulled.
+  const { _environmentId: own } = made.get('email') ?? { _environmentId: '' }
+  await send('PATCH', `/v2/environments/${own}/consent`, { brakes: { enabled: false } })
   await send('POST', '/v1/bridge/sync', { bridgeUrl: `${url}/bridge` })
   await invite(send, plan, url)
   const push = made.get('push')
@@ -251,6 +259,7 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
     environmentId: push?._environmentId ?? '',
     sandboxMail: all.find(({ providerId }) => providerId === 'svc-email')?.identifier ?? '',
     pushIntegrationId: push?._id ?? '',
+    mailIntegrationId: made.get('email')?._id ?? '',
   }
 }
 

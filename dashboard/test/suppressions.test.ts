@@ -31,6 +31,16 @@ test('an address is added, found, shown on its run, and removed', async () => {
   await expect.poll(addresses).toEqual(['ada@example.com'])
   await page.reload()
   await expect.poll(addresses).toEqual(['ada@example.com'])
+  await page.getByRole('searchbox', { name: 'Search by address' }).fill('')
+  await expect.poll(addresses).toHaveLength(2)
+  await page.getByRole('button', { name: 'Holds back' }).click()
+  await page.getByRole('option', { name: 'One workflow' }).click()
+  await page.waitForURL(({ search }) => search.includes('scope=workflow'))
+  await page.getByRole('heading', { name: 'No entry matches' }).waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect.poll(addresses).toHaveLength(2)
+  await page.getByRole('button', { name: 'Expired too' }).click()
+  await page.waitForURL(({ search }) => search.includes('expired=true'))
 
   const steps = [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }]
   await development.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps })

@@ -11,7 +11,11 @@ async function begin(form: HTMLElement): Promise<void> {
   element.setAttribute('locale', document.documentElement.lang)
   element.options = { preferencesToken: token }
   for (const part of form.querySelectorAll('fieldset, #save')) part.remove()
-  form.before(element)
+  // The element begins with headings of the third level.
+  const heading = document.createElement('h2')
+  heading.className = 'hidden'
+  heading.textContent = document.title
+  form.before(heading, element)
 }
 
 const form = document.getElementById('preferences')

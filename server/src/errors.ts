@@ -1187,6 +1187,10 @@ export const errorTable = {
     status: 409,
     message: says('Somebody has complained; to write to this address again, say force=true'),
   },
+  workflow_not_braked: {
+    status: 409,
+    message: (p: { workflowId: string }) => `Workflow ${p.workflowId} is not braked`,
+  },
   commercial_critical: {
     status: 400,
     message: says('A critical workflow cannot be commercial: people could not refuse it'),

@@ -69,6 +69,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^POST \/v2\/environments\/\{\w+\}\/(diff|impact)$/, 'viewer'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
   [/^POST \/v1\/suppressions\/check$/, 'viewer'],
+  [/^POST \/v2\/workflows\/\{workflowId\}\/release-brake$/, 'admin'],
   // Lets somebody be written to again, or concerns the whole list.
   [/^\S+ \/v1\/suppressions\/(import|export)$|^DELETE \/v1\/suppressions\//, 'admin'],
   // Whoever edits the source asks, whatever they are in the target.

@@ -1,14 +1,18 @@
 // The demo page: what a newcomer can try in the first minute, and what it refuses to strangers.
+import { createECDH, randomBytes } from 'node:crypto'
 import { request as sendRaw } from 'node:http'
+import * as ece from 'http_ece'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useBrowser } from './browser.ts'
 import { signInAs } from './people.ts'
-import { pass } from './runs.ts'
+import { makeWorkflow, pass, trigger } from './runs.ts'
 import { useServer } from './server.ts'
+import { useVendor } from './vendor.ts'
 
 const server = useServer()
 const browser = useBrowser()
+const vendor = useVendor()
 const patience = { timeout: 30_000, interval: 20 }
 const environment = { 'belfry-environment': '', 'content-type': 'application/json' }
 
@@ -76,6 +80,65 @@ describe('in a browser', () => {
     await list.getByText('Accept').waitFor()
     expect(complaints).toEqual([])
   })
+})
+
+test('a push message is encrypted for a browser that has registered on the page, and shown by our worker', async () => {
+  // No push service can be reached here, and a headless browser has no notifications. So three things are replaced: where the
+  // browser is told to be reached, the last hop, and the notification itself. The request and the worker are the real ones.
+  const receiver = createECDH('prime256v1')
+  receiver.generateKeys()
+  const authSecret = randomBytes(16).toString('base64url')
+  const keys = { p256dh: receiver.getPublicKey('base64url'), auth: authSecret }
+  const registered = { endpoint: `${vendor.url}/push/secret`, expirationTime: null, keys }
+  vendor.plays(() => ({ status: 201, body: '' }))
+  const { origin } = new URL(server.url)
+  const page = await browser.open('about:blank', { isFirstVisit: true })
+  const context = page.context()
+  await page.addInitScript(`
+    Object.defineProperty(Notification, 'permission', { get: () => 'granted' })
+    Notification.requestPermission = async () => 'granted'
+    Object.defineProperty(PushManager.prototype, 'subscribe', {
+      value: async () => ({ toJSON: () => (${JSON.stringify(registered)}), unsubscribe: async () => true }),
+    })`)
+  const session = await context.newCDPSession(page)
+  const registration = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const found = registrations.find(({ scopeURL }) => scopeURL.startsWith(origin))
+      if (found) resolve(found.registrationId)
+    })
+  })
+  await session.send('ServiceWorker.enable')
+  await page.goto(`${server.url}/demo`)
+  await page.getByRole('button', { name: 'Notify me on this device' }).first().click()
+  const { db } = server.database
+  await expect.poll(() => db.selectFrom('push_subscriptions').select('id').execute(), patience).toHaveLength(1)
+  const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
+  expect(worker.url()).toBe(`${origin}/push-worker.js`)
+  await worker.evaluate(
+    'self.shown = []; registration.showNotification = async (...shown) => void self.shown.push(shown)',
+  )
+
+  const step = { type: 'push', controlValues: { subject: 'Your parcel', body: 'It is at the door' } }
+  await makeWorkflow(server.api, 'parcel', [step])
+  await trigger(server.api, 'parcel', 'demo', { overrides: { push: { url: `${origin}/demo?parcel=7` } } })
+  await server.drain()
+  const [asked] = vendor.asked
+  expect(asked).toMatchObject({ method: 'POST', path: '/push/secret', headers: { 'content-encoding': 'aes128gcm' } })
+  const text = ece
+    .decrypt(asked?.bytes ?? Buffer.alloc(0), { version: 'aes128gcm', privateKey: receiver, authSecret })
+    .toString()
+  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registration, data: text })
+  await expect
+    .poll(() => worker.evaluate('self.shown'), patience)
+    .toMatchObject([
+      [
+        'Your parcel',
+        {
+          body: 'It is at the door',
+          data: { messageId: expect.stringMatching(/^[0-9a-f]{24}$/), navigate: `${origin}/demo?parcel=7` },
+        },
+      ],
+    ])
 })
 
 describe('strangers', () => {

@@ -28,6 +28,8 @@ export const step = (stepId: string, changes: Partial<WorkflowStep> = {}): Workf
 export const workflow = (identifier: string, changes: Partial<WorkflowRow> = {}): WorkflowRow => ({
   environment_id: 'e1',
   journey: null,
+  brake: null,
+  brake_released_at: null,
   id: identifier.padStart(24, '0'),
   identifier,
   name: `Workflow ${identifier}`,

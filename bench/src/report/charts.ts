@@ -43,6 +43,7 @@ const named: Record<string, string> = {
   simulating: 'Simulations',
   files: 'Definitions in files',
   journeys: 'Journeys',
+  consent: 'Consent',
   importing: 'Imports',
   outbox: 'Calls from SQL',
   idle: 'Idle cost',

@@ -88,6 +88,9 @@ export const subscribers = {
   removeMany: (subscriberIds: string[]) => api('POST /v2/subscribers/bulk-delete', { body: { subscriberIds } }),
   changePreferences: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}/preferences'>) =>
     api('PATCH /v2/subscribers/{subscriberId}/preferences', { path: { subscriberId }, body }),
+  /** Where they change their preferences without signing in. */
+  preferencesLink: (subscriberId: string) =>
+    api('POST /v2/subscribers/{subscriberId}/preferences-link', { path: { subscriberId }, body: {} }),
 
   /** What deleting a subscriber deletes with it; messages are counted up to 100. */
   async belongings(subscriberId: string): Promise<{ topics: number; messages: number; endpoints: number }> {

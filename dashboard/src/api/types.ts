@@ -1215,14 +1215,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1240,7 +1240,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -1313,14 +1313,14 @@ export interface Operations {
         until: string | null
         /** In the order in which they are asked */
         gates: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           /** Null where only a call could tell */
           passed: boolean | null
         } & Record<string, unknown>>
         /** The fewest changes after which it sends. Null if it sends already, or nothing would help */
         remedy: {
           changes: Array<{
-            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+            gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
             text: string
             by: 'time' | 'subscriber' | 'you'
             /** Until when, if time does it */
@@ -1338,7 +1338,7 @@ export interface Operations {
       remedy: {
         channel: string
         changes: Array<{
-          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'suppression'
+          gate: 'workflow' | 'branch' | 'schedule' | 'preference' | 'condition' | 'filters' | 'throttle' | 'cap' | 'integration' | 'address' | 'content' | 'brake' | 'suppression'
           text: string
           by: 'time' | 'subscriber' | 'you'
           /** Until when, if time does it */
@@ -7247,7 +7247,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7340,7 +7340,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -7410,7 +7410,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.clicked' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'workflow.braked' | 'workflow.brake-released' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'suppression.created' | 'suppression.removed' | 'question.asked' | 'question.escalated' | 'question.answered' | 'question.expired' | 'question.canceled' | 'run.goal-met' | 'sms.received' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -7667,7 +7667,7 @@ export interface Operations {
     query?: {
       status?: 'failed' | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -7681,7 +7681,7 @@ export interface Operations {
         id: string
         status: 'failed'
         channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal'
+        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal'
         error?: string | undefined
         providerId?: string | undefined
         /** The id of its activity record */
@@ -7718,7 +7718,7 @@ export interface Operations {
   'POST /v1/deliveries/redrive': {
     body: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'braked' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -10627,6 +10627,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -10833,6 +10842,15 @@ export interface Operations {
           opens: boolean
           clicks: boolean
         }
+        /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+        brake: {
+          since: string
+          cause: 'bounces' | 'complaints'
+          /** `counted` of `sent` */
+          percent: number
+          sent: number
+          counted: number
+        } | null
         stepTypeOverviews: Array<string>
         steps: Array<{
           slug: string
@@ -10884,6 +10902,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11223,6 +11250,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11451,6 +11487,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11656,6 +11701,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -11916,6 +11970,235 @@ export interface Operations {
       payload: Record<string, unknown>
     }
   }
+  /** Show the emails that count for the brake of a workflow */
+  'GET /v2/workflows/{workflowId}/brake': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    answer: {
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
+      data: Array<{
+        messageId: string
+        cause: 'bounces' | 'complaints'
+        sentAt: string
+        /** Null once the message is deleted */
+        address: string | null
+        subscriberId: string | null
+        transactionId: string | null
+        notificationId: string | null
+        /** What the mail server said */
+        error: string | null
+      }>
+    }
+  }
+  /** Release the brake of a workflow: it sends email again, and counts begin anew */
+  'POST /v2/workflows/{workflowId}/release-brake': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    answer: {
+      _id: string
+      workflowId: string
+      slug: string
+      name: string
+      description: string
+      tags: Array<string>
+      active: boolean
+      validatePayload: boolean
+      payloadSchema: Record<string, unknown> | null
+      payloadExample?: Record<string, unknown> | undefined
+      isTranslationEnabled: boolean
+      severity: 'high' | 'medium' | 'low' | 'none'
+      messageClass: 'transactional' | 'commercial'
+      consentCategory: string | null
+      tracking: {
+        opens: boolean
+        clicks: boolean
+      }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
+      journey?: {
+        cancellationKey?: string | undefined
+        quietHours?: 'skip' | 'hold' | undefined
+        exemptFromCaps?: boolean | undefined
+        goals?: Array<{
+          name: string
+          for?: Array<Record<string, unknown>> | undefined
+          condition?: Record<string, unknown> | undefined
+        }> | undefined
+      } | undefined
+      origin: string
+      status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
+      /** Always empty: each step has its own issues */
+      issues: Record<string, unknown>
+      preferences: {
+        user: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        } | null
+        default: {
+          all: {
+            enabled: boolean
+            readOnly: boolean
+          }
+          channels: {
+            email: {
+              enabled: boolean
+            }
+            sms: {
+              enabled: boolean
+            }
+            in_app: {
+              enabled: boolean
+            }
+            chat: {
+              enabled: boolean
+            }
+            push: {
+              enabled: boolean
+            }
+          }
+        }
+      }
+      steps: Array<{
+        controls: {
+          dataSchema?: Record<string, unknown> | undefined
+          uiSchema?: Record<string, unknown> | undefined
+          values: Record<string, unknown>
+        }
+        controlValues: Record<string, unknown>
+        variables: Record<string, unknown>
+        stepId: string
+        _id: string
+        name: string
+        slug: string
+        type: string
+        /** Of a kind such as `branch`; where clients know ten types only, its type is `custom` */
+        kind?: string | undefined
+        origin: string
+        workflowId: string
+        workflowDatabaseId: string
+        active?: boolean | undefined
+        shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
+        /** Where replies to its emails go */
+        replyCallback?: {
+          active?: boolean | undefined
+          url?: string | undefined
+        } | undefined
+        filters?: Array<{
+          isNegated: boolean
+          type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+          value: 'AND' | 'OR'
+          children: Array<{
+            field?: string | undefined
+            value?: unknown | undefined
+            operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+            on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+            webhookUrl?: string | undefined
+            timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+            step?: string | undefined
+            stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+          }>
+        }> | undefined
+        variants?: Array<{
+          _id: string
+          name?: string | undefined
+          active?: boolean | undefined
+          filters: Array<{
+            isNegated: boolean
+            type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+            value: 'AND' | 'OR'
+            children: Array<{
+              field?: string | undefined
+              value?: unknown | undefined
+              operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+              on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+              webhookUrl?: string | undefined
+              timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+              step?: string | undefined
+              stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+            }>
+          }>
+          controlValues: Record<string, unknown>
+        }> | undefined
+        issues?: {
+          controls?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+          integration?: Record<string, Array<{
+            issueType: string
+            variableName?: string | undefined
+            message: string
+          }>> | undefined
+        } | undefined
+      }>
+      createdAt: string
+      updatedAt: string
+      updatedBy?: {
+        _id: string
+      } | undefined
+      lastPublishedAt: string | null
+      lastPublishedBy?: {
+        _id: string
+      } | undefined
+      lastTriggeredAt: string | null
+      /** Every save that changes something makes the next one */
+      version: number
+      /** SHA-256 of the definition; the same definition has the same revision in every environment */
+      revision: string
+      /** Where it is kept in files; absent if they did not push it */
+      files?: {
+        repository: string | null
+        commit: string | null
+        path: string | null
+        url: string | null
+        pushedAt: string
+        /** What files last pushed */
+        revision: string
+        /** Whether something else changed it since */
+        drifted: boolean
+      } | undefined
+    }
+  }
   /** Say that you have a workflow open; the answer names who else has, and a newer version */
   'PUT /v2/workflows/{workflowId}/presence': {
     path: {
@@ -11958,6 +12241,15 @@ export interface Operations {
             opens: boolean
             clicks: boolean
           }
+          /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+          brake: {
+            since: string
+            cause: 'bounces' | 'complaints'
+            /** `counted` of `sent` */
+            percent: number
+            sent: number
+            counted: number
+          } | null
           journey?: {
             cancellationKey?: string | undefined
             quietHours?: 'skip' | 'hold' | undefined
@@ -12154,6 +12446,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13222,6 +13523,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       journey?: {
         cancellationKey?: string | undefined
         quietHours?: 'skip' | 'hold' | undefined
@@ -13918,6 +14228,15 @@ export interface Operations {
         opens: boolean
         clicks: boolean
       }
+      /** Set while a commercial workflow sends no email, because too much of it bounced or was complained about */
+      brake: {
+        since: string
+        cause: 'bounces' | 'complaints'
+        /** `counted` of `sent` */
+        percent: number
+        sent: number
+        counted: number
+      } | null
       stepTypeOverviews: Array<string>
       steps: Array<{
         slug: string

@@ -4,6 +4,7 @@ import { type Answer, api, type Body, inEnvironment, type Query } from './client
 
 export type WorkflowSummary = Answer<'GET /v2/workflows'>['workflows'][number]
 export type Workflow = Answer<'GET /v2/workflows/{workflowId}'>
+export type Brake = NonNullable<Workflow['brake']>
 export type WorkflowStep = Workflow['steps'][number]
 export type StepIssues = NonNullable<WorkflowStep['issues']>
 export type NewerVersion = NonNullable<Answer<'PUT /v2/workflows/{workflowId}/presence'>['newer']>
@@ -60,6 +61,14 @@ export const workflows = {
       placeholderData: keepPreviousData,
       gcTime: 30_000,
     }),
+
+  /** The emails that count for the brake. */
+  brake: (workflowId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('workflows', 'brake', workflowId),
+      queryFn: ({ signal }) => api('GET /v2/workflows/{workflowId}/brake', { path: { workflowId }, signal }),
+    }),
+  releaseBrake: (workflowId: string) => api('POST /v2/workflows/{workflowId}/release-brake', { path: { workflowId } }),
 
   remove: (workflowId: string) => api('DELETE /v2/workflows/{workflowId}', { path: { workflowId } }),
   duplicate: (workflowId: string) =>

@@ -135,6 +135,17 @@ CREATE TABLE bot_links (
 CREATE INDEX bot_links_expiry ON public.bot_links USING btree (expires_at);
 CREATE INDEX bot_links_subscriber ON public.bot_links USING btree (environment_id, subscriber_id);
 
+CREATE TABLE brake_marks (
+  environment_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  sent_at timestamp(3) with time zone NOT NULL,
+  refused boolean NOT NULL,
+  CONSTRAINT brake_marks_pkey PRIMARY KEY (environment_id, workflow_id, cause, message_id)
+);
+CREATE INDEX brake_marks_time ON public.brake_marks USING btree (sent_at);
+
 CREATE TABLE cap_counts (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,
@@ -583,7 +594,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_held ON ONLY public.jobs USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
-CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
+CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
 
 CREATE TABLE jobs_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -612,7 +623,7 @@ CREATE TABLE jobs_default (
   asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
-CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
+CREATE INDEX jobs_default_environment_id_id_idx1 ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_notification_id_idx ON public.jobs_default USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
@@ -695,8 +706,10 @@ CREATE TABLE messages (
   archived_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  commercial boolean,
   CONSTRAINT messages_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX messages_commercial ON ONLY public.messages USING btree (environment_id, workflow_id, created_at) WHERE (commercial AND (identifier IS NOT NULL));
 CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_subscriber ON ONLY public.messages USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_time ON ONLY public.messages USING brin (created_at) WITH (autosummarize='on');
@@ -748,6 +761,7 @@ CREATE TABLE messages_default (
   archived_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  commercial boolean,
   CONSTRAINT messages_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF messages DEFAULT;
 CREATE INDEX messages_default_created_at_idx ON public.messages_default USING brin (created_at) WITH (autosummarize='on');
@@ -755,6 +769,7 @@ CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_d
 CREATE INDEX messages_default_environment_id_subscriber_row_id_channel_c_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
+CREATE INDEX messages_default_environment_id_workflow_id_created_at_idx ON public.messages_default USING btree (environment_id, workflow_id, created_at) WHERE (commercial AND (identifier IS NOT NULL));
 
 CREATE TABLE notification_groups (
   environment_id text COLLATE "C" NOT NULL,
@@ -1544,11 +1559,13 @@ CREATE TABLE workflows (
   consent_category text COLLATE "C",
   journey jsonb,
   tracking jsonb,
+  brake jsonb,
+  brake_released_at timestamp(3) with time zone,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
-CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version, brake ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE TABLE belfry.allowed (
   environment_id text COLLATE "C" NOT NULL,

@@ -86,6 +86,7 @@ import { events } from './triggers/events.ts'
 import { postedEvents } from './triggers/posted-events.ts'
 import { webhookEndpoints } from './webhooks/endpoints.ts'
 import { webhookEvents } from './webhooks/events.ts'
+import { workflowBrakes } from './workflows/brake.ts'
 import { bridges } from './workflows/bridge.ts'
 import { workflowOverrides } from './workflows/overrides.ts'
 import { workflowPresence } from './workflows/presence.ts'
@@ -161,6 +162,7 @@ export const resources: Resource[] = [
   topicSubscriptions,
   topicsV1,
   workflows,
+  workflowBrakes,
   workflowPresence,
   workflowSync,
   layouts,

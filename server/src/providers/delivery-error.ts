@@ -61,6 +61,8 @@ export interface Details {
   says?: string | undefined
   /** Overrides what the code implies. */
   mayHaveArrived?: boolean
+  /** The other side says that the recipient's address does not exist, or never will. */
+  isDead?: boolean | undefined
 }
 
 /** A request to a provider and its answer, shortened and with secrets masked. */
@@ -83,8 +85,12 @@ export class DeliveryError extends Error {
   readonly reason: string | undefined
   readonly host: string | undefined
   readonly says: string | undefined
+  readonly isDead: boolean
 
-  constructor(code: DeliveryErrorCode, { host, reason, status, afterSeconds, says, mayHaveArrived }: Details = {}) {
+  constructor(
+    code: DeliveryErrorCode,
+    { host, reason, status, afterSeconds, says, mayHaveArrived, isDead }: Details = {},
+  ) {
     const meaning: Meaning = meanings[code]
     const remark = status === undefined ? reason : `HTTP status ${status}`
     const after = `${remark === undefined ? '' : ` (${remark})`}${says === undefined ? '' : `: ${says}`}`
@@ -103,6 +109,7 @@ export class DeliveryError extends Error {
     this.reason = reason
     this.host = host
     this.says = says
+    this.isDead = isDead ?? false
   }
 }
 
@@ -111,12 +118,13 @@ export function statusError(
   host: string,
   { status, retryAfter }: { status: number; retryAfter: string | undefined },
   now: Date,
-  more: { code?: DeliveryErrorCode | undefined; says?: string | undefined; afterSeconds?: number | undefined } = {},
+  more: Pick<Details, 'says' | 'afterSeconds' | 'isDead'> & { code?: DeliveryErrorCode | undefined } = {},
 ): DeliveryError {
   return new DeliveryError(more.code ?? codeOfStatus(status), {
     host,
     status,
     says: more.says,
+    isDead: more.isDead,
     afterSeconds: more.afterSeconds ?? secondsUntil(retryAfter, now),
   })
 }

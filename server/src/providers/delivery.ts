@@ -319,9 +319,9 @@ export class Delivery {
     const accepted = (answer: HttpAnswer, hostOf: () => string): HttpAnswer => {
       const problem = problemOf(provider, answer, clock.now())
       if (isSuccess(answer) && problem === undefined) return answer
-      const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds } = problem ?? {}
+      const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds, isDead } = problem ?? {}
       const { status, headers } = answer
-      const more = { code, afterSeconds, says: quotable(says, secrets) }
+      const more = { code, afterSeconds, isDead, says: quotable(says, secrets) }
       throw statusError(hostOf(), { status, retryAfter: headers['retry-after'] }, clock.now(), more)
     }
 
@@ -335,8 +335,8 @@ export class Delivery {
       },
       extend: (base) => extend(base, providerData, naming),
       accept: (host, answer) => accepted(answer, () => host),
-      error(code, { says, afterSeconds, status } = {}) {
-        return new DeliveryError(code, { says: quotable(says, secrets), afterSeconds, status })
+      error(code, { says, afterSeconds, status, isDead } = {}) {
+        return new DeliveryError(code, { says: quotable(says, secrets), afterSeconds, status, isDead })
       },
       conceal: (secret) => void secrets.add(secret),
       keep: (make) => use.keep(make),

@@ -383,3 +383,13 @@ describe('private addresses', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 })
+
+test('a host whose address may not be called is known by its name', () => {
+  const clock = { now: () => new Date() }
+  const strict = new HttpClient({ clock, allowPrivateAddresses: false, allowLoopbackInDevelopment: true })
+  const here = ['127.0.0.1', '[::1]', 'localhost', 'app.localhost']
+  expect([...here, '10.0.0.1', '[fd00::1]'].filter((host) => strict.mayCallHost(host))).toEqual([])
+  expect(['push.example.net', '8.8.8.8', '[2606:4700::1]'].every((host) => strict.mayCallHost(host))).toBe(true)
+  expect(here.every((host) => strict.development.mayCallHost(host))).toBe(true)
+  expect(strict.development.mayCallHost('10.0.0.1')).toBe(false)
+})

@@ -96,6 +96,15 @@ export class HttpClient {
     return allowPrivateAddresses || isAllowed(address)
   }
 
+  /** Whether a host may be called, as far as its name tells: what a name resolves to is checked when it is called. */
+  mayCallHost(hostname: string): boolean {
+    const { allowPrivateAddresses, isAllowed = isPublicAddress } = this.#options
+    const address = hostname.replace(/^\[|\]$/g, '')
+    if (allowPrivateAddresses) return true
+    if (isIP(address) !== 0) return isAllowed(address)
+    return this.mayCallHere || !/(^|\.)localhost\.?$/i.test(address)
+  }
+
   #forDevelopment(): HttpClient {
     const { allowLoopbackInDevelopment: _, isAllowed = isPublicAddress, ...options } = this.#options
     return new HttpClient({ ...options, isAllowed: (address) => isAllowed(address) || isLoopback(address) })

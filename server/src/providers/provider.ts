@@ -124,7 +124,7 @@ export interface SendResult {
   /** Where a message with buttons is, to change it later. */
   place?: Record<string, string> | undefined
   /** Recipients that did not get the message, while others did. */
-  refusedRecipients?: Array<{ address: string; says: string }>
+  refusedRecipients?: Array<{ address: string; says: string; isDead?: true }>
 }
 
 /** An error that an answer reports. */
@@ -134,6 +134,8 @@ export interface Problem {
   /** If the status alone is not enough, or misleading. */
   code?: DeliveryErrorCode | undefined
   afterSeconds?: number | undefined
+  /** The vendor says that the recipient's address does not exist, or never will: nothing is sent there any more. */
+  isDead?: boolean | undefined
 }
 
 /** An answer; `body` is undefined if it is not JSON. */

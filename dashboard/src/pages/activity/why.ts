@@ -157,6 +157,10 @@ function clauseOf(job: Job, run: Run, said: Words): string {
       return 'nobody could be asked'
     case 'suppressed':
       return `${who} is on the suppression list${suppressedBecause(job)}`
+    case 'snoozed':
+      return `${who} has paused commercial messages`
+    case 'braked':
+      return 'too much of the workflow’s email bounced or was complained about, so it is braked'
     case 'subscriber_gone':
       return 'the subscriber or the workflow was deleted'
     case 'missing_email':
@@ -234,6 +238,10 @@ function causeOf(job: Job, run: Run): Cause | undefined {
         ? undefined
         : { label: 'Open the entry', to: `/suppressions/${encodeURIComponent(suppressionId)}` }
     }
+    case 'snoozed':
+      return subscriber('Open the preferences', 'preferences')
+    case 'braked':
+      return workflow('Open the workflow')
     case 'outside_schedule':
       return subscriber('Open the schedule', 'preferences')
     case 'step_condition':

@@ -89,6 +89,8 @@ const sentences: Record<string, string> = {
   'webhook.resent': 'Sent an event again',
   'webhook.secret-rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Tested a webhook',
+  'workflow.braked': 'Braked a workflow: too many bounces or complaints',
+  'workflow.brake-released': 'Released the brake of a workflow',
   'workflow.published': 'Published a workflow',
   'workflow.restored': 'Restored a version of a workflow',
 }
@@ -102,6 +104,7 @@ export const actions = [
   { value: 'publish', label: 'Publish requests' },
   { value: 'workflow', label: 'Workflows' },
   { value: 'run', label: 'Runs' },
+  { value: 'suppression', label: 'Suppressions' },
   { value: 'question', label: 'Questions' },
   { value: 'rota', label: 'Rotas' },
   { value: 'guards', label: 'Send guards' },

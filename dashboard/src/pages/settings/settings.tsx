@@ -16,6 +16,7 @@ import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../..
 import { Input } from '../../ui/form/input.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Facts, Page as Frame, Section } from '../../ui/frame/page.tsx'
+import { ConsentSettings } from './consent.tsx'
 import { FilesSettings } from './files.tsx'
 import { GuardSettings } from './guards.tsx'
 import { InboxSettings } from './inbox.tsx'
@@ -49,6 +50,12 @@ export function Page() {
       </Section>
       <Section title="Guards" description={`How many messages one person gets in ${environment.name}, and when.`}>
         <GuardSettings key={environment._id} canChange={canChange} />
+      </Section>
+      <Section
+        title="Consent"
+        description={`How people in ${environment.name} refuse messages, and when sending stops by itself.`}
+      >
+        <ConsentSettings key={environment._id} canChange={canChange} />
       </Section>
       <Section title="Files" description={`Workflows of ${environment.name} that are kept in a repository.`}>
         <FilesSettings key={environment._id} canChange={canChange} />

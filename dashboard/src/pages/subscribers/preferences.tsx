@@ -9,6 +9,7 @@ import { Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { type Channel, channels, lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
+import { HeldBack } from './held-back.tsx'
 import { WeeklySchedule } from './schedule.tsx'
 
 type WorkflowPreference = Preferences['workflows'][number]
@@ -84,6 +85,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
             )}
           </section>
           <WeeklySchedule subscriber={subscriber} stored={global.schedule} />
+          <HeldBack subscriber={subscriber} />
         </div>
       )}
     </Loaded>

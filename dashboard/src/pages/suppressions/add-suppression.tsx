@@ -1,10 +1,10 @@
 import { suppressions } from '../../api/suppressions.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { channels, optionsOf } from '../../ui/domain/suppression-words.ts'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
-import { channels, optionsOf } from './words.ts'
 
 const scopes = { all: 'Everything', commercial: 'Commercial messages only' } as const
 

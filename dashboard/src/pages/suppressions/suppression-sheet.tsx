@@ -8,10 +8,10 @@ import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
 import { Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import { addressText, channels, reasons, scopeText, sources } from '../../ui/domain/suppression-words.ts'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
-import { addressText, channels, reasons, scopeText, sources } from './words.ts'
 
 export function SuppressionSheet({
   suppressionId,

@@ -7,20 +7,29 @@ import { useAction } from '../../api/cache.ts'
 import { type Suppression, suppressions } from '../../api/suppressions.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
 import { download } from '../../ui/base/download.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import {
+  addressText,
+  channels,
+  optionsOf,
+  reasons,
+  scopes,
+  scopeText,
+  sources,
+} from '../../ui/domain/suppression-words.ts'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { FilterBar, FilterChip } from '../../ui/list/filters.tsx'
+import { chipClass, FilterBar, FilterChip } from '../../ui/list/filters.tsx'
 import { type Column, Paging, Table } from '../../ui/list/table.tsx'
 import { flag, manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { AddSuppression } from './add-suppression.tsx'
 import { ImportSuppressions } from './import-suppressions.tsx'
 import { SuppressionSheet } from './suppression-sheet.tsx'
-import { addressText, channels, optionsOf, reasons, scopeText, sources } from './words.ts'
 
 const keysOf = <Value extends string>(words: Record<Value, string>) => Object.keys(words) as Value[]
 
@@ -29,6 +38,8 @@ const schema = {
   channel: manyOf(keysOf(channels)),
   reason: manyOf(keysOf(reasons)),
   source: manyOf(keysOf(sources)),
+  scope: manyOf(keysOf(scopes)),
+  expired: flag(),
   ...{ after: text(), before: text() },
   ...{ new: flag(), import: flag() },
 }
@@ -68,12 +79,15 @@ export function Page() {
   const [channel] = filters.channel
   const [reason] = filters.reason
   const [source] = filters.source
+  const [scope] = filters.scope
   const list = useQuery(
     suppressions.list({
       ...{ limit: 50, after, before, address },
       ...(channel ? { channel } : {}),
       ...(reason ? { reason } : {}),
       ...(source ? { source } : {}),
+      ...(scope ? { scope } : {}),
+      ...(filters.expired ? { includeExpired: true } : {}),
     }),
   )
   const add = () => setFilters({ new: true }, { push: true })
@@ -82,7 +96,7 @@ export function Page() {
     do: suppressions.export,
     onDone: (file) => download(`suppressions-${environment.name.toLowerCase()}.csv`, file, 'text/csv'),
   })
-  const isFiltered = address !== '' || channel || reason || source
+  const isFiltered = address !== '' || channel || reason || source || scope
   return (
     <Frame
       title="Suppressions"
@@ -136,6 +150,24 @@ export function Page() {
           value={filters.source}
           onValue={(value) => setFilters({ source: value as typeof filters.source })}
         />
+        <FilterChip
+          label="Holds back"
+          single
+          options={optionsOf(scopes)}
+          value={filters.scope}
+          onValue={(value) => setFilters({ scope: value as typeof filters.scope })}
+        />
+        <button
+          type="button"
+          aria-pressed={filters.expired}
+          className={cn(
+            chipClass,
+            filters.expired ? 'border-accent/40 bg-accent/8' : 'border-dashed border-line-strong text-muted',
+          )}
+          onClick={() => setFilters({ expired: !filters.expired })}
+        >
+          Expired too
+        </button>
       </FilterBar>
       <Table
         label="Suppressions"
@@ -151,7 +183,7 @@ export function Page() {
               icon={<Ban />}
               title="No entry matches"
               action={
-                <Button onClick={() => setFilters({ address: '', channel: [], reason: [], source: [] })}>
+                <Button onClick={() => setFilters({ address: '', channel: [], reason: [], source: [], scope: [] })}>
                   Clear filters
                 </Button>
               }

@@ -25,6 +25,8 @@ const meanings: Record<EventType, string> = {
   'workflow.updated': 'Changed',
   'workflow.deleted': 'Deleted',
   'workflow.published': 'Published from another environment',
+  'workflow.braked': 'Its email bounced or was complained about too often, and is stopped',
+  'workflow.brake-released': 'Its email is sent again',
   'subscriber.created': 'Created',
   'subscriber.updated': 'Changed',
   'subscriber.deleted': 'Deleted',

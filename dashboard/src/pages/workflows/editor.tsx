@@ -47,6 +47,7 @@ import {
 } from './draft/tree.ts'
 import { useCheck } from './draft/use-check.ts'
 import { useDraft } from './draft/use-draft.ts'
+import { BrakeBanner } from './panels/brake.tsx'
 import { Compare } from './panels/compare.tsx'
 import { Flow, FlowKeys } from './panels/flow.tsx'
 import { OthersHere } from './panels/others-here.tsx'
@@ -256,6 +257,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
     >
       <div className="flex h-full min-h-0 flex-col">
+        {workflow.brake && <BrakeBanner workflowId={workflow.workflowId} brake={workflow.brake} />}
         <FilesNote
           subject={{ kind: 'workflow', id: workflow.workflowId }}
           version={saved.version}

@@ -103,7 +103,8 @@ export function Page() {
       id: 'status',
       header: 'Status',
       width: 'w-28',
-      cell: ({ status }) => <Status tone={states[status].tone}>{states[status].word}</Status>,
+      cell: ({ status, brake }) =>
+        brake ? <Status tone="bad">Braked</Status> : <Status tone={states[status].tone}>{states[status].word}</Status>,
     },
     {
       id: 'lastTriggered',

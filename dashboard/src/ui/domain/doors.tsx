@@ -126,6 +126,7 @@ export const gateLabels: Record<Gate['gate'], string> = {
   integration: 'Integration',
   address: 'Address',
   content: 'Content',
+  brake: 'Brake',
   suppression: 'Suppression',
 }
 
@@ -200,6 +201,8 @@ function sentenceOf(gate: Gate, { type, reason }: ExplainedStep, who: string): s
       return `${who} has no ${nouns[type] ?? 'address'} that can be used.`
     case 'content':
       return 'The message cannot be composed from this payload.'
+    case 'brake':
+      return `The workflow is braked: ${String(gate.percent ?? '?')} % of its emails ${gate.cause === 'complaints' ? 'were complained about' : 'bounced'}.`
     case 'suppression':
       return `The address is on the suppression list${gate.reason ? `: ${listed(gate.reason)}` : ''}.`
   }
@@ -212,6 +215,8 @@ function preferenceSentence({ decidedBy, since }: Gate, channel: string, who: st
       return `${who} has switched ${channel} off for all workflows${when}.`
     case 'subscriberWorkflow':
       return `${who} has switched ${channel} off for this workflow${when}.`
+    case 'snooze':
+      return `${who} has paused commercial messages.`
     case 'tenant':
       return `The tenant has switched ${channel} off for this workflow${when}.`
     default:
@@ -253,6 +258,7 @@ const verbs: Partial<Record<Gate['gate'], string>> = {
   preference: 'Switch on',
   integration: 'Connect',
   suppression: 'Lift',
+  brake: 'Release',
 }
 
 /** Where somebody enters what only they know. */
@@ -291,7 +297,7 @@ function ChangeButton({ change, explanation, who }: { change: Change } & Explain
         {place.label}
       </Link>
     ) : null
-  const needsAdmin = /^\/v1\/(integrations|suppressions)\b/.test(request.path)
+  const needsAdmin = /^\/v1\/(integrations|suppressions)\b|\/release-brake$/.test(request.path)
   if (!(needsAdmin ? isAdmin : canEdit)) return null
   return (
     <Button size="sm" pending={apply.isPending} onClick={() => apply.mutate()}>

@@ -15,6 +15,7 @@ export const reasonLabels = {
   goal_met: 'The goal was met',
   previous_step_failed: 'An earlier step failed',
   suppressed: 'On the suppression list',
+  snoozed: 'Commercial messages paused',
   subscriber_gone: 'Subscriber or workflow deleted',
   missing_email: 'No email address',
   missing_phone: 'No phone number',
@@ -35,6 +36,7 @@ export const reasonLabels = {
   provider_failed: 'Provider unavailable',
   provider_refused: 'Provider refused',
   outcome_unknown: 'Outcome unknown',
+  braked: 'The workflow is braked',
   internal: 'Internal error',
 } as const
 

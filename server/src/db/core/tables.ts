@@ -185,6 +185,16 @@ export interface Goal {
   condition?: Record<string, unknown>
 }
 
+/** Why a commercial workflow sends no mail until it is released. */
+export interface Brake {
+  since: string
+  cause: 'bounces' | 'complaints'
+  /** Counted of sent, in percent. */
+  percent: number
+  sent: number
+  counted: number
+}
+
 /** What is counted of the e-mails of a workflow. */
 export interface Tracking {
   opens: boolean
@@ -214,6 +224,9 @@ export interface WorkflowTable extends Row {
   /** Set by a dashboard user; overrides the default. */
   user_preferences: NullableJson<Record<string, unknown>>
   journey: NullableJson<Journey>
+  brake: NullableJson<Brake>
+  /** What was sent before does not count. */
+  brake_released_at: Optional<Date>
   version: Defaulted<number>
   created_by: Optional<string>
   updated_by: Optional<string>
@@ -789,6 +802,8 @@ export interface MessageTable extends Row {
   last_seen_at: Date | null
   last_read_at: Date | null
   archived_at: Date | null
+  /** Mail that people may refuse; null for everything else. */
+  commercial: Optional<boolean>
 }
 
 export interface TimerTable {
@@ -1181,6 +1196,16 @@ export interface PushSubscriptionTable {
   used_at: Date
 }
 
+/** Commercial mail that bounced for good or was complained about. */
+export interface BrakeMarkTable {
+  environment_id: string
+  workflow_id: string
+  cause: Brake['cause']
+  message_id: string
+  sent_at: Date
+  refused: boolean
+}
+
 /** A link that was followed in the last seconds. */
 export interface TrackedClickTable {
   environment_id: string
@@ -1348,6 +1373,7 @@ export interface Tables {
   workflow_presence: WorkflowPresenceTable
   suppressions: SuppressionTable
   soft_bounces: SoftBounceTable
+  brake_marks: BrakeMarkTable
   tracked_clicks: TrackedClickTable
   push_subscriptions: PushSubscriptionTable
   inbound_texts: InboundTextTable

@@ -24,6 +24,8 @@ export const eventTypes = [
   'workflow.updated',
   'workflow.deleted',
   'workflow.published',
+  'workflow.braked',
+  'workflow.brake-released',
   'subscriber.created',
   'subscriber.updated',
   'subscriber.deleted',

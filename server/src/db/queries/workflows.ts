@@ -372,6 +372,11 @@ export async function deleteWorkflows(
     .where('resource_type', '=', 'workflow')
     .where('resource_row_id', 'in', ids)
     .execute()
+  await tx
+    .deleteFrom('brake_marks')
+    .where('environment_id', '=', environmentId)
+    .where('workflow_id', 'in', ids)
+    .execute()
   await announce(tx, 'workflows', environmentId)
   return deleted.length
 }

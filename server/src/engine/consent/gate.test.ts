@@ -10,7 +10,7 @@ import {
   storyOf,
   trigger,
 } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, sendTo, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { hashOfAddress, lockOfHash } from '../../db/core/addresses.ts'
 
@@ -244,8 +244,19 @@ test('a test message of an integration asks nobody', async () => {
 })
 
 describe('one order of sends and entries:', () => {
-  test('of 500 mails to one address each is either sent before the entry is answered, or held back', async () => {
-    const api = await prepared()
+  const oneClick = async (mail: string) => {
+    const { headers } = JSON.parse(mail)
+    const link = new URL(headers['List-Unsubscribe'].replace(/^<|>.*$/g, ''))
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await sendTo(server.url + link.pathname, 'POST', 'List-Unsubscribe=One-Click', form)
+    expect(answer, answer.text).toMatchObject({ status: 200 })
+  }
+
+  test.each([
+    ['an entry', {}, (api: Api) => suppress(api)],
+    ['its click to unsubscribe', { messageClass: 'commercial' }, (_: Api, mail: string) => oneClick(mail)],
+  ])('of 500 mails to one address each is either sent before %s is answered, or held back', async (_, more, refuse) => {
+    const api = await prepared({ more })
     const subscribers = Array.from({ length: 500 }, (_, index) => ({ subscriberId: `s-${index}`, email: address }))
     const transactions = await Promise.all(
       Array.from({ length: 5 }, (_, part) => trigger(api, 'news', subscribers.slice(part * 100, part * 100 + 100))),
@@ -257,8 +268,8 @@ describe('one order of sends and entries:', () => {
     }
     subscribe('undici:request:create', note)
     let answeredAt: Promise<number> | undefined
-    vendor.plays(() => {
-      if (vendor.asked.length === 60) answeredAt = suppress(api).then(() => performance.now())
+    vendor.plays(({ body }) => {
+      if (vendor.asked.length === 60) answeredAt = Promise.resolve(refuse(api, body)).then(() => performance.now())
       return accepted
     })
     await drainBySeveral(server)

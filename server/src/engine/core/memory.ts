@@ -6,7 +6,7 @@ import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { makeAnswerLink } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { ConsentChoices, Guards } from '../../db/core/tables.ts'
+import type { Brake, ConsentChoices, Guards } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
@@ -21,8 +21,20 @@ import type { EnvironmentFacts } from '../../steps/contract/step-run.ts'
 export interface WorkflowVersion extends WorkflowFields {
   id: string
   version: number
+  /** At this moment, not at that version. */
+  brake?: Brake | null
   /** The application that described it, for a workflow that is not stored. */
   bridge_url?: string
+}
+
+/** A version with what counts as it is now: preferences, the brake, and whether people may refuse it. */
+export function asOfNow(then: WorkflowVersion, current: WorkflowVersion): WorkflowVersion {
+  const { preferences, user_preferences, critical, brake = null } = current
+  const old = { ...then, preferences, user_preferences, critical, brake }
+  // People can refuse from the moment it is commercial, whatever it was when the run began.
+  if (current.message_class !== 'commercial' || then.message_class === 'commercial') return old
+  const { message_class, consent_category = null } = current
+  return { ...old, message_class, consent_category }
 }
 
 interface Surroundings {
@@ -182,13 +194,7 @@ export class RememberedEnvironment {
         .where('version', '=', version)
         .executeTakeFirst()
       const then = row?.definition as unknown as WorkflowVersion | undefined
-      if (!then || !current) return then
-      const { preferences, user_preferences, critical } = current
-      const old = { ...then, preferences, user_preferences, critical }
-      // People can refuse from the moment it is commercial, whatever it was when the run began.
-      if (current.message_class !== 'commercial' || then.message_class === 'commercial') return old
-      const { message_class, consent_category } = current
-      return { ...old, message_class, consent_category }
+      return then && current ? asOfNow(then, current as WorkflowVersion) : then
     })
   }
 

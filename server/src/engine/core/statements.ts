@@ -137,7 +137,7 @@ const messageColumns = `environment_id text, id text, notification_id text, even
   channel text, provider_id text, integration_id text, identifier text, subject text, content text, avatar text,
   cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
   severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
-  delivered_at timestamptz[], created_at timestamptz, updated_at timestamptz`
+  delivered_at timestamptz[], commercial boolean, created_at timestamptz, updated_at timestamptz`
 const timerColumns = `environment_id text, subject_id text, position smallint, due_at timestamptz, kind text, held boolean`
 const namesIn = (columns: string, prefix = '') =>
   columns
@@ -176,7 +176,7 @@ const newJob = `position smallint, id text, step_row_id text, step_id text, type
 const newMessage = `id text, job_id text, workflow text, step_row_id text, step_id text, channel text, provider_id text,
   integration_id text, identifier text, subject text, content text, avatar text, cta json, data jsonb, email text,
   phone text, device_tokens text[], webhook_url text, channel_data json, actor_row_id text, status text, error_id text,
-  error_text text, delivered_at timestamptz[]`
+  error_text text, delivered_at timestamptz[], commercial boolean`
 /** What a message copies from its run. */
 const sharedWithRun =
   'environment_id, event_id, transaction_id, workflow_id, subscriber_row_id, subscriber_id, tags, severity, context_keys'

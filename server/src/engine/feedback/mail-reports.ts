@@ -5,6 +5,7 @@ import type { Db } from '../../db/core/database.ts'
 import { type MailReference, readMailToken } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { autoCommit, statement } from '../../db/core/transaction.ts'
+import { isDeadStatus } from '../../providers/email/dead-address.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { unsubscribe } from '../consent/unsubscribe.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
@@ -23,9 +24,6 @@ export interface MailReport {
 }
 
 type Place = { kind: 'unsubscribe' | 'bounce'; token: string; domain: string } | { kind: 'feedback'; domain: string }
-
-/** RFC 3463: there is no such address, and there will be none. */
-const permanent = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'])
 
 const feedbackMeans: Record<string, EventStatus> = {
   abuse: 'complaint',
@@ -66,7 +64,7 @@ interface Returned {
   category: string | null
 }
 
-interface Surroundings extends Pick<EngineParts, 'pool' | 'clock'> {
+interface Surroundings extends Pick<EngineParts, 'pool' | 'clock' | 'memory'> {
   db: Db
   secrets: Secrets
 }
@@ -167,7 +165,7 @@ function bouncesIn({ recipients, fingerprint }: MailReport, mail: Returned): Del
       {
         ...{ providerMessageId: identifier, status: 'bounced', externalId: fingerprint, response: says ?? status },
         ...(email === null ? {} : { recipient: email }),
-        ...(permanent.has(status) ? { permanent: true as const } : {}),
+        ...(isDeadStatus(status) ? { permanent: true as const } : {}),
         raw: { action, status, ...(says === undefined ? {} : { says }) },
       },
     ]

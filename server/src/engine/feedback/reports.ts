@@ -1,11 +1,11 @@
 // Delivery reports from providers: written into the log of the step that sent the message, and into the message. A repeated
 // report changes nothing; one about an unknown message is ignored.
-import type pg from 'pg'
 import { comparedAddress } from '../../db/core/addresses.ts'
 import { retryConflicts } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { type BadMail, countBadMail } from '../../db/queries/brakes.ts'
 import { readConsent } from '../../db/queries/consent.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { type Arrival, countSoftBounces } from '../consent/soft-bounces.ts'
+import { timeIn } from '../core/held-clocks.ts'
 import { storedLine } from '../runs/run-state.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
@@ -92,17 +93,17 @@ interface ReportedMessage extends MessageRow {
 
 /** @returns the reports about messages of this integration, repeated ones included */
 export async function takeReports(
-  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
+  parts: Pick<EngineParts, 'pool' | 'clock' | 'memory'>,
   reporter: Reporter,
   events: DeliveryEvent[],
 ): Promise<DeliveryEvent[]> {
   if (events.length === 0) return []
-  const now = clock.now()
-  return retryConflicts(() => take({ pool, now }, reporter, events))
+  return retryConflicts(() => take(parts, reporter, events))
 }
 
-function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {
-  return inTransaction(pool, async (transaction) => {
+function take(parts: Pick<EngineParts, 'pool' | 'clock' | 'memory'>, reporter: Reporter, events: DeliveryEvent[]) {
+  return inTransaction(parts.pool, async (transaction) => {
+    const now = await timeIn(transaction, parts, reporter.environmentId)
     const messages = await lockMessages(transaction, reporter, events)
     const changed = messages.filter((message) => message.take(events, reporter, now))
     if (changed.length > 0)
@@ -123,6 +124,12 @@ function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, e
             now,
           })
     await addSuppressions(transaction.tx, environmentId, [...refusals, ...tired], now)
+    await countBadMail(
+      transaction.tx,
+      environmentId,
+      changed.flatMap((message) => message.badMail()),
+      now,
+    )
     await tellAll(
       transaction,
       changed.flatMap((message) => message.toEvents(now)),
@@ -253,6 +260,16 @@ class Report {
     else if (isDelivered || soft.has(status)) this.arrivals.push({ ...about, at: date ?? now, isDelivered })
   }
 
+  /** For the brakes: what was sent as commercial mail, whatever its workflow has become. */
+  badMail(): BadMail[] {
+    const { id, workflow_id: workflowId, channel, commercial, created_at: sentAt } = this.row
+    if (channel !== 'email' || commercial !== true) return []
+    return this.refusals.flatMap(({ reason }): BadMail[] => {
+      const cause = causes[reason]
+      return cause ? [{ workflowId, messageId: id, cause, sentAt, isRefused: false }] : []
+    })
+  }
+
   #hasFailedAfter(time: Date): boolean {
     return this.#known.some(
       ({ status, at }) => failures.has(status) && at !== undefined && Date.parse(at) > time.getTime(),
@@ -288,6 +305,8 @@ function meaningOf(status: EventStatus, isPermanent: boolean): Pick<NewSuppressi
   if (status === 'unsubscribed') return { reason: 'unsubscribe', scope: 'commercial' }
   return isPermanent && failures.has(status) ? { reason: 'hard_bounce', scope: 'all' } : undefined
 }
+
+const causes: Partial<Record<string, BadMail['cause']>> = { hard_bounce: 'bounces', complaint: 'complaints' }
 
 const isSameReport = (one: Reported, other: Reported): boolean =>
   one.status === other.status && one.id === other.id && (one.id !== undefined || one.at === other.at)

@@ -8,6 +8,7 @@ import { addSuppressions, ofAddress, removeSuppressions } from '../../db/queries
 import { tell } from '../../db/queries/webhook-events.ts'
 import type { InboundText } from '../../providers/events.ts'
 import { type Keyword, keywordOf } from '../consent/keywords.ts'
+import { timeIn } from '../core/held-clocks.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
 /** Through which integration they came. */
@@ -30,16 +31,18 @@ const answeredForMs: Record<Keyword, number> = { stop: 1_440 * minuteMs, start: 
 
 /** @returns what to answer; each is answered once */
 export async function takeTexts(
-  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
+  parts: Pick<EngineParts, 'pool' | 'clock' | 'memory'>,
   receiver: TextReceiver,
   texts: InboundText[],
 ): Promise<TextAnswer[]> {
   const answers: TextAnswer[] = []
   for (const text of texts) {
     const answer = await retryConflicts(() =>
-      inTransaction(pool, async ({ tx }) => {
+      inTransaction(parts.pool, async (transaction) => {
+        const { tx } = transaction
+        const now = await timeIn(transaction, parts, receiver.environmentId)
         const consent = await readConsent(tx, receiver.environmentId)
-        return takeText(tx, { receiver, consent, now: clock.now() }, text)
+        return takeText(tx, { receiver, consent, now }, text)
       }),
     )
     if (answer !== undefined) answers.push({ to: text.from, from: text.to, text: answer })

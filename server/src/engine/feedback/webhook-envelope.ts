@@ -114,6 +114,7 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     validatePayload: row.validate_payload,
     ...given({ payloadSchema: row.payload_schema }),
     isTranslationEnabled: row.is_translation_enabled,
+    ...given({ brake: row.message_class === 'commercial' ? row.brake : undefined }),
     steps: ((row.steps ?? []) as Members[]).map(({ _id, stepId, name, type, controlValues }) => ({
       ...{ _id, stepId, name, type: wireType(String(type), toWire('svc')), ...wireKind(String(type)) },
       controlValues: wireValues(String(type), (controlValues ?? {}) as Members, toWire('svc')),

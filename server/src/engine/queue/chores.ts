@@ -45,6 +45,8 @@ const invitationDays = 30
 const auditDays = 730
 /** After it expires, a suppression stays visible for a while. */
 const suppressionDays = 30
+/** The longest time over which a brake counts, and a day. */
+const brakeDays = 8
 /** How long imports are listed. */
 const importDays = 30
 const dayMs = 86_400_000
@@ -120,8 +122,10 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'suppressions', isOver, abortSignal)
       const bouncedBefore = sql`happened_at <= ${now}::timestamptz - make_interval(days => coalesce(
         (SELECT (e.consent #>> '{softBounces,days}')::int FROM environments e WHERE e.id = environment_id),
-        ${usualConsent.softBounces.days}))`
+        ${usualConsent.softBounces.days})) AND ${isUnheld('soft_bounces')}`
       await deleteInBatches(db, 'soft_bounces', bouncedBefore, abortSignal)
+      const isOldMark = sql`sent_at <= ${before(brakeDays)} AND ${isUnheld('brake_marks')}`
+      await deleteInBatches(db, 'brake_marks', isOldMark, abortSignal)
       await deleteInBatches(db, 'inbound_texts', sql`received_at <= ${before(inboundTextDays)}`, abortSignal)
       await deleteInBatches(db, 'belfry.refused', sql`refused_at <= ${before(refusedCallDays)}`, abortSignal)
       await deleteInBatches(db, 'text_answers', sql`answered_at <= ${before(inboundTextDays)}`, abortSignal)

@@ -6,7 +6,7 @@ import type { Translator } from '../../render/translations.ts'
 import type { StepKind, StepType } from '../../steps/contract/kind.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import type { Awaited } from '../../steps/contract/need.ts'
-import type { Detail, Reason } from '../../steps/contract/outcome.ts'
+import type { DeadAddress, Detail, Reason } from '../../steps/contract/outcome.ts'
 import type { AskedPerson, Asking } from '../../steps/contract/question.ts'
 import type { JobFacts, RunFacts } from '../../steps/contract/step-run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
@@ -80,6 +80,8 @@ export interface Effects {
   heard: string[]
   /** What has become of questions. */
   asking: Array<Asking & { job: JobState }>
+  /** Addresses that providers have called dead. */
+  dead: Array<DeadAddress & { job: JobState }>
   /** Whether a goal has been met just now. */
   isGoalMet: boolean
 }
@@ -93,6 +95,7 @@ export const noEffects = (): Effects => ({
   unlistens: [],
   heard: [],
   asking: [],
+  dead: [],
   isGoalMet: false,
 })
 

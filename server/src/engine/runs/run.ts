@@ -338,6 +338,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
   for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
+  for (const dead of outcome.dead ?? []) run.effects.dead.push({ job, ...dead })
   if (outcome.asking) ask(run, job, outcome.asking, now)
   switch (outcome.kind) {
     case 'done':

@@ -24,6 +24,7 @@ import {
   updateRuns,
 } from '../core/statements.ts'
 import { notePassedOver } from '../core/walk-statements.ts'
+import { storeDead } from './dead-addresses.ts'
 import type { Hands, HeldCalls } from './hands.ts'
 import type { PassedOver } from './passed-over.ts'
 import { recipientIn } from './question-jobs.ts'
@@ -88,6 +89,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     ])
   await storeWaits(transaction, runs, now)
   await storeQuestions(transaction, runs, now)
+  await storeDead(transaction, runs, now)
   await writeHeld?.()
   if (calls.queued.length > 0) {
     await transaction.run(queueCalls, [
@@ -170,6 +172,7 @@ export interface PlainEnd {
 export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
   effects.calls.length === 0 &&
   effects.unlistens.length === 0 &&
+  effects.dead.length === 0 &&
   environment.webhooks.size === 0 &&
   jobs.filter(({ isChanged }) => isChanged).length === 1
 

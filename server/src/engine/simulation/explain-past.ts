@@ -165,6 +165,7 @@ function gatesOf({ type }: PastJob, step: WorkflowStep | undefined): GateName[] 
     integration: channel !== undefined,
     address: isCall,
     content: channel !== undefined,
+    brake: false,
     suppression: isCall,
   }
   return gateNames.filter((name) => has[name])
@@ -192,6 +193,8 @@ function toldOf({ reason, details, output }: PastJob): Members {
         ...{ cap: told.cap ?? null, limit: told.limit ?? null, window: told.window ?? null },
         until: told.nextPlaceAt ?? null,
       }
+    case 'braked':
+      return { since: told.since ?? null, cause: told.cause ?? null, percent: told.percent ?? null }
     case 'suppressed':
       return { suppressionId: told.suppressionId ?? null, reason: told.reason, scope: told.scope, since: told.since }
     default:

@@ -7,6 +7,7 @@ import type { StepKind } from '../../steps/contract/kind.ts'
 import type { Reason, StepOutcome } from '../../steps/contract/outcome.ts'
 import { conditionOf, type StepRun, situationOf } from '../../steps/contract/step-run.ts'
 import type { HeldBack } from '../../steps/contract/suppression.ts'
+import { isCommercial } from '../../steps/delivery/consent-links.ts'
 import { judgeStep } from '../../steps/delivery/filter-gate.ts'
 import { askedIdentifier, branded } from '../../steps/delivery/integration-choice.ts'
 import { circuitState } from '../core/circuit-records.ts'
@@ -40,6 +41,7 @@ export const gateNames = [
   'integration',
   'address',
   'content',
+  'brake',
   'suppression',
 ] as const
 export type GateName = (typeof gateNames)[number]
@@ -68,6 +70,7 @@ export const gateOfReason: Partial<Record<Reason, GateName>> = {
   some_channels_missing_credentials: 'address',
   content_failed: 'content',
   layout_not_found: 'content',
+  braked: 'brake',
   suppressed: 'suppression',
 }
 
@@ -155,7 +158,7 @@ function capGate({ windows }: Pick<Play, 'windows'>, run: RunState, job: JobStat
 }
 
 /** In the order in which they are usually asked. */
-const callGates = ['integration', 'address', 'content', 'suppression'] as const
+const callGates = ['integration', 'address', 'content', 'brake', 'suppression'] as const
 type CallGate = (typeof callGates)[number]
 
 interface Tried {
@@ -196,13 +199,18 @@ class CallGates {
       if (gate === 'suppression') first.heldBack = tried.heldBack
       tried = await this.#try(opened)
     }
-    const names = callGates.filter((name) => this.#channel !== 'in_app' || name === 'integration' || name === 'content')
+    const names = callGates.filter((name) => this.#has(name))
     const gates = names.map((name): Gate => {
       const isClosed = opened.has(name)
       const passed = isClosed ? false : isReached && !(isCode && name === 'content') ? true : null
       return { gate: name, passed, ...this.#about(name, isClosed, tried, first.heldBack) }
     })
     return inOrderOf(gates, [...opened])
+  }
+
+  #has(name: CallGate): boolean {
+    if (name === 'brake') return this.#channel === 'email' && isCommercial(this.#at.run)
+    return this.#channel !== 'in_app' || name === 'integration' || name === 'content'
   }
 
   /** An address that cannot be written to is found when the content is composed. */
@@ -229,6 +237,12 @@ class CallGates {
         return { value: isClosed ? null : (recipients?.join(', ') ?? null) }
       case 'content':
         return { empty: this.#empty() }
+      case 'brake': {
+        const { brake } = this.#at.run.workflow
+        if (!isClosed || !brake) return {}
+        const { since, cause, percent } = brake
+        return { since, cause, percent }
+      }
       case 'suppression': {
         const [entry] = heldBack
         if (!isClosed || !entry) return {}
@@ -326,6 +340,7 @@ class CallGates {
     const channels = isReplaced && isDirect ? { channels: [] } : {}
     return {
       ...run,
+      ...(opened.has('brake') ? { workflow: { ...run.workflow, brake: null } } : {}),
       environment: { ...run.environment, integrations },
       subscriber: { ...subscriber, ...address, ...channels },
     }

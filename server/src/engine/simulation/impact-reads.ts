@@ -60,7 +60,9 @@ export async function readImpact(
       ...{ workflowId, version: before?.version ?? null, token },
       waiting: (before && waiting.get(before.id)) ?? none,
       // What is deleted is found by no trigger.
-      after: draft ?? (before && { ...(before as WorkflowVersion), active: false, steps: [] }),
+      after: draft
+        ? { ...draft, brake: before?.brake ?? null }
+        : before && { ...(before as WorkflowVersion), active: false, steps: [] },
     }
   })
   return {

@@ -49,7 +49,7 @@ export const shownChange = ({ gate, text, by, wait, request }: Change): ChangeSh
 })
 
 /** Of equally many changes, those that come first here are smaller. */
-const sizes: readonly GateName[] = ['address', 'preference', 'suppression', 'workflow', 'integration']
+const sizes: readonly GateName[] = ['address', 'preference', 'suppression', 'brake', 'workflow', 'integration']
 const sizeOf = ({ by, gate }: Change): number => (by === 'time' ? 0 : 1 + sizes.indexOf(gate))
 
 export function smaller(one: Change[], other: Change[]): boolean {
@@ -136,6 +136,8 @@ function changesFor(obstacle: Obstacle | undefined, situation: Situation, trying
       return addressChanges(obstacle, trying)
     case 'suppression':
       return suppressionChanges(obstacle, trying)
+    case 'brake':
+      return brakeChanges(trying)
     case 'branch':
     case 'condition':
     case 'filters':
@@ -368,6 +370,19 @@ function suppressionChanges({ gate, step }: Obstacle, { owner }: Trying): Change
     },
   ]
 }
+
+/** Whoever releases it should have looked at the bounces behind it. */
+const brakeChanges = ({ owner: { workflow } }: Trying): Change[] => [
+  {
+    ...{ gate: 'brake', by: 'you', wait: null },
+    text: `Release the brake of ${workflow.name}`,
+    request: { method: 'POST', path: `/v2/workflows/${enc(workflow.identifier)}/release-brake` },
+    apply: (situation) => ({
+      ...situation,
+      snapshot: { ...situation.snapshot, workflow: { ...situation.snapshot.workflow, brake: null } },
+    }),
+  },
+]
 
 const missing: Record<string, string> = {
   email: 'an email address',

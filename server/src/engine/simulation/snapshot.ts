@@ -16,7 +16,7 @@ import { hasLiquid } from '../../render/liquid.ts'
 import type { TranslationGroup } from '../../render/translations.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import { deepest } from '../../steps/kinds/start-workflow.ts'
-import type { WorkflowVersion } from '../core/memory.ts'
+import { asOfNow, type WorkflowVersion } from '../core/memory.ts'
 import { peopleIn } from '../core/rota.ts'
 import type { RecipientRow } from '../runs/compose.ts'
 import { topicKeysOf } from '../runs/members.ts'
@@ -176,7 +176,7 @@ export class Reading {
     return found
   }
 
-  /** Steps and content of then; preferences are the current ones, as for runs of then. */
+  /** As for runs of then. */
   async version(current: WorkflowVersion, version: number): Promise<WorkflowVersion> {
     if (current.version === version) return current
     const row = await this.#tx
@@ -186,9 +186,9 @@ export class Reading {
       .where('workflow_id', '=', current.id)
       .where('version', '=', version)
       .executeTakeFirst()
-    const { identifier: workflowId, preferences, user_preferences, critical } = current
+    const { identifier: workflowId } = current
     if (!row) throw new SimulationRefused({ code: 'workflow_version_not_found', params: { workflowId, version } })
-    return { ...(row.definition as unknown as WorkflowVersion), preferences, user_preferences, critical }
+    return asOfNow(row.definition as unknown as WorkflowVersion, current)
   }
 
   #rotas(ids: string[]): Promise<Snapshot['rotas']> {

@@ -145,16 +145,23 @@ describe('commercial mail', () => {
 
 describe('a link', () => {
   test('fetched by robots changes nothing', async () => {
-    const api = await prepared()
-    const path = linkIn(await mailOf(api))
-    for (const method of ['GET', 'HEAD', 'GET', 'HEAD']) {
-      const answer = await browse(path, method)
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
-      expect(answer.headers.get('x-robots-tag')).toBe('noindex')
-      expect(answer.headers.get('set-cookie')).toBeNull()
-    }
+    const body = '<p>Hello</p><a href="{{view_in_browser_url}}">View</a>'
+    const api = await prepared({ step: { ...email, controlValues: { ...email.controlValues, body } } })
+    const mail = await mailOf(api)
+    const paths = [
+      linkIn(mail),
+      ...[...mail.html.matchAll(/href="[^"]*(\/l\/[uvp]\/[\w-]+)"/g)].map(([, path = '']) => path),
+    ]
+    expect([...new Set(paths.map((path) => path.slice(0, 4)))].sort()).toEqual(['/l/p', '/l/u', '/l/v'])
+    for (const path of paths)
+      for (const method of ['GET', 'HEAD', 'GET', 'HEAD']) {
+        const answer = await browse(path, method)
+        expect([path, answer.status]).toEqual([path, 200])
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+        expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+        expect(answer.headers.get('x-robots-tag')).toBe('noindex')
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
     expect(await entries(api)).toEqual([])
     expect(await wanted(api)).toBe(true)
     await mailOf(api)
@@ -391,4 +398,19 @@ test.each([
   ['#ffcc00', '#000000'],
 ])('text on %s is %s', (color, text) => {
   expect(textOn(color)).toBe(text)
+})
+
+test('from one network address a thousand requests at once are answered, and the next one is told to wait', async () => {
+  server.clock.advance({ minutes: 10 })
+  const statuses: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => browse('/l/whoami')))
+    statuses.push(...answers.map(({ status }) => status))
+  }
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  const refused = await browse('/l/whoami')
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  server.clock.advance({ minutes: 10 })
+  expect(await browse('/l/whoami')).toMatchObject({ status: 200, body: { service: 'belfry' } })
 })

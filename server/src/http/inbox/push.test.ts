@@ -140,8 +140,16 @@ describe('a browser', () => {
       ])
   })
 
-  test('of somebody who is erased is gone', async () => {
-    await call('POST', 'subscriptions', newBrowser('erased').json)
+  test('is in the export of its subscriber, without its address, and gone once they are erased', async () => {
+    const { body } = await call('POST', 'subscriptions', { ...newBrowser('erased').json, label: 'Firefox' })
+    const snoozedUntil = new Date(server.clock.now().getTime() + 86_400_000).toISOString()
+    await api.patch('/v2/subscribers/ada/preferences', { snoozedUntil })
+    const exported = await api.get('/v2/subscribers/ada/export')
+    expect(exported.body.data).toMatchObject({
+      pushSubscriptions: [{ id: body.data.id, origin: service.url, label: 'Firefox' }],
+      subscribers: [{ snoozedUntil }],
+    })
+    expect(exported.text).not.toMatch(/\/erased|enc:v1/)
     await api.post('/v2/subscribers/ada/erase')
     await server.drain()
     expect(

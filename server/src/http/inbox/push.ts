@@ -205,9 +205,10 @@ async function readKeys({ db, http }: Services, environmentId: string, given: St
     .where('id', '=', environmentId)
     .executeTakeFirstOrThrow()
   const client = type === 'dev' ? http.development : http
-  const { protocol } = new URL(endpoint)
+  const { protocol, hostname } = new URL(endpoint)
   const isLocal = protocol === 'http:' && client.mayCallHere
   if (protocol !== 'https:' && !isLocal) throw refused('endpoint must be an https address')
+  if (!client.mayCallHost(hostname)) throw refused('endpoint leads to an address that may not be called')
   return { endpoint, p256dh, auth }
 }
 

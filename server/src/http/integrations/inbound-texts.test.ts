@@ -113,3 +113,33 @@ test('a server of your own reports bounces and deliveries', async () => {
   await report(one, 'bounced', { eventId: 'f', permanent: true })
   expect((await entries()).map(({ reason }: { reason: string }) => reason)).toContain('hard_bounce')
 })
+
+describe('what feeds the list, row by row:', () => {
+  const soft = { reason: 'soft_bounces', scope: { type: 'all' } }
+  test.each<[string, object, object | undefined]>([
+    ['complaint', {}, { reason: 'complaint', scope: { type: 'all' }, expiresAt: null }],
+    ['spam', {}, { reason: 'complaint', scope: { type: 'all' }, expiresAt: null }],
+    ['bounced', { permanent: true }, { reason: 'hard_bounce', scope: { type: 'all' }, expiresAt: null }],
+    ['unsubscribed', {}, { reason: 'unsubscribe', scope: { type: 'commercial' }, expiresAt: null }],
+    ['bounced', {}, soft],
+    ['blocked', {}, soft],
+    ['dropped', {}, soft],
+    ['rejected', {}, soft],
+    ['undelivered', {}, soft],
+    ['delivered', {}, undefined],
+    ['delayed', {}, undefined],
+    ['deferred', {}, undefined],
+    ['opened', {}, undefined],
+    ['clicked', {}, undefined],
+    ['failed', {}, undefined],
+  ])('%s %j', async (status, more, entry) => {
+    await api.patch(`/v2/environments/${api.environmentId}/consent`, { softBounces: { count: 1, suppressDays: 30 } })
+    vendor.plays(({ body }) => ({ body: { id: JSON.parse(body).id } }))
+    await run(`row-${status}`)
+    const { id } = JSON.parse(vendor.asked.at(-1)?.body ?? '{}')
+    for (let times = 0; times < 2; times += 1)
+      expect(await post({ events: [{ id, status, eventId: 'once', ...more }] })).toMatchObject({ status: 200 })
+    const expiresAt = new Date(server.clock.now().getTime() + 30 * 86_400_000).toISOString()
+    expect(await entries()).toMatchObject(entry ? [{ expiresAt, ...entry, source: 'provider', address: number }] : [])
+  })
+})

@@ -161,12 +161,14 @@ describe('a simulated fault', () => {
     expect(await inSandbox(api)).toHaveLength(1)
   })
 
-  test.each(['bounce', 'rejected', 'unauthorized'])('with %s ends the step', async (name) => {
-    const api = await development(['sms'])
-    await fault(api, { channel: 'sms', fault: name })
-    const transactionId = await send(api)
-    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'provider_refused' })
+  test.each(['bounce', 'rejected', 'unauthorized'])('with %s ends the step, and holds nobody back', async (name) => {
+    const api = await development(['sms', 'email'])
+    await fault(api, { fault: name })
+    const { jobs } = await runOf(api, await send(api))
+    const failed = { status: 'failed', reason: 'provider_refused' }
+    expect(jobs).toMatchObject([failed, failed])
     expect(await inSandbox(api)).toEqual([])
+    expect((await api.get('/v1/suppressions')).body.data).toEqual([])
   })
 
   test('ends when it is removed; a fault of the channel wins over the one for all channels', async () => {

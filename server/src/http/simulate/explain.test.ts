@@ -201,6 +201,23 @@ const cases: Record<string, Case> = {
     reasons: ['suppressed'],
     remedy: ['suppression'],
   },
+  braked: {
+    steps: [email()],
+    to: 'waiting',
+    more: { messageClass: 'commercial' },
+    prepare: async (workflowId) => {
+      await person('waiting', { email: 'waiting@example.com' })
+      const brake = { since: '2026-05-01T00:00:00.000Z', cause: 'bounces', percent: 6, sent: 200, counted: 12 }
+      await server.database.db
+        .updateTable('workflows')
+        .set({ brake: JSON.stringify(brake) })
+        .where('environment_id', '=', api.environmentId)
+        .where('identifier', '=', workflowId)
+        .execute()
+    },
+    reasons: ['braked'],
+    remedy: ['brake'],
+  },
   'reported as spam': {
     steps: [email()],
     to: 'angry',

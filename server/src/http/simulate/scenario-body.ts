@@ -144,6 +144,7 @@ export function draftOf(draft: Draft, { stored, now }: Pick<Surroundings, 'store
     ...(stored ? { origin: stored.origin } : {}),
     ...(stored && isTranslationEnabled === undefined ? { is_translation_enabled: stored.is_translation_enabled } : {}),
     ...(stored && draft.journey === undefined ? { journey: stored.journey ?? null } : {}),
+    brake: stored?.brake ?? null,
     // A draft is written to be tried.
     active: active ?? true,
     id: stored?.id ?? hash,

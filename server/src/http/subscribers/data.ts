@@ -393,7 +393,7 @@ const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: str
 function presented(row: Row, brand: Brand): Row {
   const shown: Row = {}
   for (const [column, value] of Object.entries(row)) {
-    if (column === 'environment_id' || column.startsWith('encrypted_')) continue
+    if (column === 'environment_id' || column === 'sealed' || column.startsWith('encrypted_')) continue
     shown[camelCase(column)] =
       column === 'provider_id' && typeof value === 'string' ? brand.toWire(value) : withBase64(value)
   }

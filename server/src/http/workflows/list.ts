@@ -132,7 +132,7 @@ async function listRows(
   ]
   const { rows } = await sql<ListedRow>`
     SELECT environment_id, id, identifier, name, origin, active, tags, version, is_translation_enabled, message_class,
-           consent_category, tracking,
+           consent_category, tracking, brake,
            updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
            coalesce((
              SELECT jsonb_agg(jsonb_build_object('_id', step -> '_id', 'name', step -> 'name', 'type', step -> 'type') ORDER BY n)

@@ -3,6 +3,7 @@ import { type Static, type TSchema, type TString, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { quietHours, type Journey as StoredJourney } from '../../db/core/tables.ts'
+import { brakeOf } from '../../db/queries/brakes.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { defaultTexts } from '../../db/queries/translations.ts'
 import {
@@ -289,11 +290,27 @@ export const Step = Type.Object({
   issues: Type.Optional(StepIssues),
 })
 
+export const brakeCauses = ['bounces', 'complaints'] as const
+export const Brake = Type.Object(
+  {
+    since: Type.String({ format: 'date-time' }),
+    cause: Enum(brakeCauses),
+    percent: Type.Number({ description: '`counted` of `sent`' }),
+    sent: Type.Integer(),
+    counted: Type.Integer(),
+  },
+  {
+    description:
+      'Set while a commercial workflow sends no email, because too much of it bounced or was complained about',
+  },
+)
+
 /** What people may refuse, and what is counted. */
 export const consentMembers = {
   messageClass: Enum(messageClasses),
   consentCategory: Nullable(Type.String()),
   tracking: Type.Object({ opens: Type.Boolean(), clicks: Type.Boolean() }),
+  brake: Nullable(Brake),
 }
 
 export const Workflow = Type.Object({
@@ -335,14 +352,11 @@ export const Workflow = Type.Object({
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
   id === null ? {} : { [name]: { _id: id } }
 
-export const shownConsent = ({
-  message_class,
-  consent_category,
-  tracking,
-}: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking'>) => ({
-  messageClass: message_class === 'commercial' ? ('commercial' as const) : ('transactional' as const),
-  consentCategory: consent_category,
-  tracking: { opens: tracking?.opens ?? false, clicks: tracking?.clicks ?? false },
+export const shownConsent = (row: Pick<WorkflowRow, 'message_class' | 'consent_category' | 'tracking' | 'brake'>) => ({
+  messageClass: row.message_class === 'commercial' ? ('commercial' as const) : ('transactional' as const),
+  consentCategory: row.consent_category,
+  tracking: { opens: row.tracking?.opens ?? false, clicks: row.tracking?.clicks ?? false },
+  brake: brakeOf(row),
 })
 
 /** What a write leaves out stays as it is, also in a PUT: official clients do not know these members. Null resets. */

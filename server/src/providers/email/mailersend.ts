@@ -44,7 +44,10 @@ export const mailersend = emailProvider({
     if (isSuccess) return undefined
     const fields = Object.keys((at(body, 'errors') ?? {}) as object)
     const isAboutRecipient = fields.some((field) => /^(to|cc|bcc)\.\d+\.email$/.test(field))
-    return { says: textAt(body, 'message'), code: isAboutRecipient ? 'recipient_refused' : undefined }
+    return {
+      ...{ says: textAt(body, 'message'), code: isAboutRecipient ? 'recipient_refused' : undefined },
+      isDead: isAboutRecipient,
+    }
   },
 
   check: ({ apiKey }, { ask }) => ask(`${base}/api-quota`, { headers: bearer(apiKey) }),

@@ -85,7 +85,7 @@ export const mailgun = emailProvider({
     if (isSuccess) return undefined
     const says = textAt(body, 'message') ?? (body === undefined && !text.startsWith('<') ? text : undefined)
     if (/'to' parameter is not a valid address|to parameter is missing/i.test(says ?? ''))
-      return { says, code: 'recipient_refused' }
+      return { says, code: 'recipient_refused', isDead: /not a valid address/i.test(says ?? '') }
     return { says }
   },
 

@@ -69,6 +69,7 @@ export const mailjet = emailProvider({
     return {
       says: textAt(error, 'ErrorMessage') ?? textAt(body, 'ErrorMessage'),
       code: isAboutRecipient ? 'recipient_refused' : undefined,
+      isDead: isAboutRecipient,
     }
   },
 

@@ -69,7 +69,8 @@ export const mandrill = emailProvider({
     const status = textAt(body, '0.status')
     if (status !== 'rejected' && status !== 'invalid') return undefined
     const reason = textAt(body, '0.reject_reason') ?? status
-    return { says: reason, code: ofTheSender.has(reason) ? 'rejected' : 'recipient_refused' }
+    const isDead = reason === 'hard-bounce' || reason === 'invalid'
+    return { says: reason, code: ofTheSender.has(reason) ? 'rejected' : 'recipient_refused', isDead }
   },
 
   check: ({ apiKey }, { ask }) => ask(`${base}/users/ping2`, { json: { key: apiKey } }),

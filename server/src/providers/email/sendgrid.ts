@@ -99,7 +99,7 @@ export const sendgrid = emailProvider({
     if (/maximum credits exceeded/i.test(says ?? '')) return { says, code: 'quota_exhausted' }
     if (/verified sender identity/i.test(says ?? '')) return { says, code: 'rejected' }
     if (/^personalizations\.\d+\.to\./.test(textAt(body, 'errors.0.field') ?? ''))
-      return { says, code: 'recipient_refused' }
+      return { says, code: 'recipient_refused', isDead: true }
     return { says, afterSeconds: secondsUntilReset({ headers, now }) }
   },
 

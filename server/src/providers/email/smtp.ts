@@ -3,10 +3,11 @@
 import type Mail from 'nodemailer/lib/mailer/index.js'
 import { DeliveryError, type DeliveryErrorCode, transportError } from '../delivery-error.ts'
 import type { EmailMessage, SendResult, Tools } from '../provider.ts'
+import { enhancedStatus, isDeadReply } from './dead-address.ts'
 import { composed, mailOf, simpleMail, type WholeMail } from './mime.ts'
 import { SmtpPool } from './smtp-pool.ts'
 import type { SmtpServer } from './smtp-server.ts'
-import { type SessionOptions, SmtpSession } from './smtp-session.ts'
+import { type RefusedRecipient, type SessionOptions, SmtpSession } from './smtp-session.ts'
 
 /** The TLS options a caller may set. Others, such as a socket path, have nothing to do with encryption. */
 const tlsMembers = [
@@ -55,7 +56,7 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
     })
     return {
       providerMessageId: mail.messageId,
-      ...(refused.length === 0 ? {} : { refusedRecipients: refused }),
+      ...(refused.length === 0 ? {} : { refusedRecipients: refused.map(withDeath) }),
     }
   } catch (error) {
     throw problem(error, server, tools)
@@ -63,6 +64,9 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
     leave?.()
   }
 }
+
+const withDeath = (refused: RefusedRecipient) =>
+  isDeadReply(refused.says) ? { ...refused, isDead: true as const } : refused
 
 function wholeMail(message: EmailMessage, { dkim }: SmtpServer, tools: Tools): Promise<WholeMail> {
   const { body, headers } = tools.extend({ ...mailOf(message, tools.clock.now()) })
@@ -148,7 +152,8 @@ function problem(failure: unknown, { host }: SmtpServer, tools: Tools): Delivery
     case 'ENOAUTH':
       return refused('unauthorized')
     case 'EENVELOPE':
-      return refused(isAboutRecipient(error) ? 'recipient_refused' : 'rejected')
+      if (!isAboutRecipient(error)) return refused('rejected')
+      return tools.error('recipient_refused', { says: error.message, isDead: isDeadReply(error.response ?? '') })
     case 'EMESSAGE':
     case 'EPROTOCOL':
       return refused('rejected')
@@ -169,6 +174,6 @@ function problem(failure: unknown, { host }: SmtpServer, tools: Tools): Delivery
 /** RFC 3463: 5.1.x is about addresses, 5.2.x about mailboxes; without such a code, 550, 551 and 553 are too. */
 function isAboutRecipient({ command, response = '', responseCode = 0 }: Failure): boolean {
   if (command !== 'RCPT TO') return false
-  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]
+  const enhanced = enhancedStatus(response)
   return enhanced === undefined ? [550, 551, 553].includes(responseCode) : /^5\.[12]\./.test(enhanced)
 }

@@ -38,6 +38,26 @@ const message: PushMessage = {
   step: { digest: false, events: [], total_count: 0 },
 }
 
+// RFC 8292, section 2.4.
+const example =
+  'vapid t=eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0.i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA, k=BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs'
+
+/** What a push service reads in the header; throws unless the signature is that of the key. */
+function claimsOf(authorization: string): Record<'key' | 'aud' | 'sub', string> & { exp: number } {
+  const [, token = '', key = ''] = /^vapid t=([^,]+), k=(\S+)$/.exec(authorization) ?? []
+  const [head = '', claims = '', signature = ''] = token.split('.')
+  const point = Buffer.from(key, 'base64url')
+  const jwk = {
+    ...{ kty: 'EC', crv: 'P-256' },
+    x: point.subarray(1, 33).toString('base64url'),
+    y: point.subarray(33).toString('base64url'),
+  }
+  const publicKey = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const }
+  expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toEqual({ typ: 'JWT', alg: 'ES256' })
+  expect(verify('sha256', Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))).toBe(true)
+  return { key, ...JSON.parse(Buffer.from(claims, 'base64url').toString()) }
+}
+
 testProvider(webPushProvider, {
   credentials: { applicationId: keys.publicKey, secretKey: keys.privateKey, from: 'mailto:ops@acme.example' },
   message: { subscription },
@@ -94,20 +114,12 @@ describe('a web push request', () => {
 
   test('is signed for the push service, with the key that browsers know', async () => {
     const { headers } = await send()
-    const [, token = '', key = ''] = /^vapid t=([^,]+), k=(\S+)$/.exec(String(headers.authorization)) ?? []
+    expect(claimsOf(example)).toEqual({
+      ...{ key: expect.stringMatching(/^BA1Hxzyi/), aud: 'https://push.example.net', exp: 1453523768 },
+      sub: 'mailto:push@example.com',
+    })
+    const { key, aud, exp, sub } = claimsOf(String(headers.authorization))
     expect(key).toBe(keys.publicKey)
-    const [head = '', claims = '', signature = ''] = token.split('.')
-    const point = Buffer.from(key, 'base64url')
-    const jwk = {
-      ...{ kty: 'EC', crv: 'P-256' },
-      x: point.subarray(1, 33).toString('base64url'),
-      y: point.subarray(33).toString('base64url'),
-    }
-    const publicKey = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const }
-    expect(verify('sha256', Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))).toBe(
-      true,
-    )
-    const { aud, exp, sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     expect([aud, sub]).toEqual(['https://push.example.net', 'https://acme.example'])
     expect(exp - now.getTime() / 1000).toBeLessThanOrEqual(86_400)
   })

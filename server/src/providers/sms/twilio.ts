@@ -25,6 +25,9 @@ const codes = {
   63038: 'quota_exhausted',
 } as const
 
+/** No number, or one that takes no texts. */
+const deadNumbers: ReadonlySet<number> = new Set([21211, 21614])
+
 /** Twilio's SDKs, and so provider data, say `messagingServiceSid`; the API says `MessagingServiceSid`. */
 const inPascalCase = (body: Record<string, unknown>) => rename(body, { casing: 'pascal' }) as Record<string, unknown>
 
@@ -50,7 +53,8 @@ export const twilio = smsProvider({
 
   problem({ body, isSuccess }) {
     if (isSuccess) return undefined
-    return { says: textAt(body, 'message'), code: codes[Number(textAt(body, 'code')) as keyof typeof codes] }
+    const code = Number(textAt(body, 'code'))
+    return { says: textAt(body, 'message'), code: codes[code as keyof typeof codes], isDead: deadNumbers.has(code) }
   },
 
   events: {

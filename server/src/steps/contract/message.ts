@@ -27,6 +27,7 @@ export type NewMessage = Pick<MessageRow, 'id' | 'channel' | 'status'> &
       | 'error_id'
       | 'error_text'
       | 'delivered_at'
+      | 'commercial'
     >
   > & {
     /** For a push message: its device, and why that was not reached. Sent to webhooks, not stored. */

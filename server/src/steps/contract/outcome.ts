@@ -46,6 +46,7 @@ export type Reason =
   | 'provider_failed'
   | 'provider_refused'
   | 'outcome_unknown'
+  | 'braked'
   | 'internal'
 
 /** Reasons of failed deliveries: once the cause is fixed, they can be redriven. */
@@ -58,6 +59,7 @@ export const undeliveredReasons = [
   'layout_not_found',
   'filter_failed',
   'bridge_failed',
+  'braked',
   'internal',
 ] as const
 export const undelivered: ReadonlySet<Reason | null> = new Set<Reason | null>(undeliveredReasons)
@@ -101,6 +103,7 @@ const lines = {
   filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
   snoozed_commercial: ['The subscriber has paused commercial messages', 'Success'],
   suppressed: ['The recipient is on the suppression list', 'Success'],
+  braked: ['The workflow is braked: too much of its mail bounced or was complained about', 'Failed'],
   one_click_needs_https: ['One-click unsubscribe needs an https address', 'Warning'],
   no_unsubscribe_header: ['The provider takes no unsubscribe header', 'Warning'],
   one_person: ['Commercial mail goes to one person; further recipients are left out', 'Warning'],
@@ -215,6 +218,17 @@ interface Common {
   delivery?: Record<string, unknown>
   /** What becomes of the question that it asks. */
   asking?: Asking
+  /** Addresses that a provider calls dead. */
+  dead?: DeadAddress[]
+}
+
+export interface DeadAddress {
+  channel: 'email' | 'sms'
+  address: string
+  messageId: string
+  integrationId: string | undefined
+  /** Whether the message reached nobody because of it. */
+  isOnly: boolean
 }
 
 /** It did its job. */

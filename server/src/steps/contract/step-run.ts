@@ -1,7 +1,7 @@
 // What a step sees when it runs: its own settings, its run, and the results of earlier steps.
 
 import type { Signing } from '../../db/core/signing.ts'
-import type { ChannelChoices, Guards, StartedBy, Tracking } from '../../db/core/tables.ts'
+import type { Brake, ChannelChoices, Guards, StartedBy, Tracking } from '../../db/core/tables.ts'
 import type { ConsentSettings } from '../../db/queries/consent.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -66,6 +66,8 @@ export interface WorkflowFacts {
   /** Versions stored before there were classes have none: transactional. */
   message_class?: string
   consent_category?: string | null
+  /** Pulled at this moment, whatever the version of the run. */
+  brake?: Brake | null
   tracking?: Tracking | null
 }
 

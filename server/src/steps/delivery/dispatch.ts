@@ -6,9 +6,9 @@ import { deliveryProvider } from '../../providers/index.ts'
 import type { Message, SendResult } from '../../providers/provider.ts'
 import type { CallTools, ChanceOf, CircuitKey, Refusal } from '../contract/call-tools.ts'
 import type { NewMessage } from '../contract/message.ts'
-import { type Detail, detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
+import { type DeadAddress, type Detail, detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
-import type { HeldBack, Sender } from '../contract/suppression.ts'
+import type { HeldBack, Recipients, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { isCommercial } from './consent-links.ts'
 import { openIntegration, selected } from './integration-choice.ts'
@@ -64,6 +64,8 @@ export interface Report {
   /** Whether an earlier attempt stored a record, which has to be replaced. */
   isContinued: boolean
   details: Detail[]
+  /** Addresses that a provider has called dead just now. */
+  dead: DeadAddress[]
   /** When to retry, if anything is left. */
   retryAt: Date | undefined
 }
@@ -129,6 +131,7 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
   const now = tools.clock.now()
   const progress: Record<string, Progress> = Object.assign({}, progressOf(of))
   const details: Detail[] = []
+  const dead: DeadAddress[] = []
   const open = dueOnes(destinations, progress, now)
   for (let at = 0; at < open.length; at += callsAtOnce) {
     const results = await Promise.all(
@@ -142,6 +145,7 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     for (const [key, one] of results) {
       progress[key] = one.progress
       details.push(...one.details)
+      dead.push(...one.dead)
     }
   }
   const waiting = destinations.flatMap(({ key }) => {
@@ -156,6 +160,7 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     changed,
     isContinued,
     details,
+    dead,
     retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)),
   }
 }
@@ -177,7 +182,6 @@ function dueOnes(destinations: Destination[], progress: Record<string, Progress>
 const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
-/** Nothing was sent, because of these entries of the suppression list. */
 /** The call was not made, as its beginning could not be written down. */
 class NotStarted extends Error {
   constructor(options: { cause: unknown }) {
@@ -185,6 +189,7 @@ class NotStarted extends Error {
   }
 }
 
+/** Nothing was sent, because of these entries of the suppression list. */
 interface Withheld {
   heldBack: HeldBack[]
   /** Whether other recipients are left. */
@@ -215,6 +220,9 @@ class Attempt {
   readonly #among: Destination[]
   readonly progress: Progress
   readonly details: Detail[] = []
+  readonly dead: DeadAddress[] = []
+  /** Whom the last call was to reach. */
+  #reaching: Recipients | undefined
   /** Addresses on the suppression list. */
   readonly #heldBack = new Set<string>()
 
@@ -322,7 +330,11 @@ class Attempt {
       progress.error = undefined
       const { refusedRecipients, place: _, ...told } = result
       this.#note(detail('message_sent', { ...told, ...this.#destination.told }))
-      if (refusedRecipients) this.#note(detail('recipients_refused', { recipients: refusedRecipients }))
+      if (refusedRecipients) {
+        const recipients = refusedRecipients.map(({ address, says }) => ({ address, says }))
+        this.#note(detail('recipients_refused', { recipients }))
+        this.#bury(refusedRecipients.filter(({ isDead }) => isDead).map(({ address }) => address))
+      }
       if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))
       return false
     } catch (error) {
@@ -353,6 +365,7 @@ class Attempt {
     const whole = await this.#destination.message(integration, this.progress.calls)
     const message = withoutRecipients(whole, this.#heldBack)
     if (!message) return { heldBack: [], isLeft: false }
+    this.#reaching = recipientsOf(message)
     let heldBack: HeldBack[] | undefined
     let notStarted: NotStarted | undefined
     const opened = {
@@ -363,7 +376,7 @@ class Attempt {
         const { beginning } = this.#of
         const sender = senderOf(this.#of)
         const passed = await this.#tools.gate
-          .pass(sender, recipientsOf(message), request, beginning)
+          .pass(sender, this.#reaching ?? recipientsOf(message), request, beginning)
           .catch((cause: unknown) => {
             if (beginning && !beginning.isWritten) notStarted = new NotStarted({ cause })
             throw cause
@@ -400,6 +413,8 @@ class Attempt {
     const { clock } = this.#tools
     const dropsRepeats = isIdempotent(integration)
     progress.error = error.message
+    // Of several recipients, the provider has not said which one.
+    if (error.isDead && this.#reaching?.addresses.length === 1) this.#bury(this.#reaching.addresses)
     if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1
     const others = this.#others()
     const untried = others.find(({ id }) => !progress.tried.includes(id))
@@ -429,6 +444,14 @@ class Attempt {
         if (error.kind === 'address') this.details.push(...((await this.#destination.forget?.(error)) ?? []))
         return false
     }
+  }
+
+  /** Nothing will be sent to these any more. */
+  #bury(addresses: readonly string[]): void {
+    const { channel, addresses: all } = this.#reaching ?? { channel: undefined, addresses: [] }
+    if (channel !== 'email' && channel !== 'sms') return
+    const about = { channel, messageId: this.#destination.messageId, integrationId: this.progress.integrationId }
+    for (const address of addresses) this.dead.push({ ...about, address, isOnly: all.length === 1 })
   }
 
   #retry(
@@ -569,6 +592,7 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
   const common = {
     details: [...details, ...report.details],
     messages,
+    ...(report.dead.length === 0 ? {} : { dead: report.dead }),
     ...(last?.providerId === undefined ? {} : { providerId: last.providerId }),
   }
   const delivery = { destinations: report.progress }

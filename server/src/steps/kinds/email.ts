@@ -160,6 +160,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     content: tools.storesContent ? (content?.html ?? null) : null,
     provider_id: first.provider_id,
     integration_id: first.id,
+    ...(isRefusable ? { commercial: true } : {}),
     ...state,
   })
   const failed = (reason: 'layout_not_found' | 'content_failed', error: string, lines: Detail[]): StepOutcome => ({
@@ -217,6 +218,21 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (attachments.length === 0 && isEmpty(of, content)) {
     const error = 'The email is empty: the body of the step rendered to nothing'
     return failed('content_failed', error, [detail('content_failed', { error })])
+  }
+  const { brake } = of.run.workflow
+  if (isRefusable && brake) {
+    const { since, cause, percent } = brake
+    return {
+      ...{
+        kind: 'fail',
+        reason: 'braked',
+        error: 'The workflow is braked',
+        stops: false,
+        providerId: first.provider_id,
+      },
+      details: [...(isKnown(of, channel) ? [] : details), detail('braked', { since, cause, percent }, about)],
+      messages: [row({ status: 'error', error_id: unexpected, error_text: 'braked' }, content)],
+    }
   }
   const report = await dispatch(of, tools, [
     {

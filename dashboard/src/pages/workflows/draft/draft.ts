@@ -34,6 +34,8 @@ export interface Draft {
   validatePayload: boolean
   payloadSchema: Record<string, unknown> | null
   isTranslationEnabled: boolean
+  messageClass: Workflow['messageClass']
+  consentCategory: string | null
   preferences: Workflow['preferences']
   /** What is counted of its e-mails. Absent in drafts of an earlier version. */
   tracking?: Workflow['tracking']
@@ -44,8 +46,10 @@ export interface Draft {
 
 export function draftOf(workflow: Workflow): Draft {
   const { name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled } = workflow
+  const { messageClass, consentCategory } = workflow
   return {
     ...{ name, description, tags, active, severity, validatePayload, payloadSchema, isTranslationEnabled },
+    ...{ messageClass, consentCategory },
     preferences: workflow.preferences,
     tracking: workflow.tracking,
     journey: workflow.journey ?? null,

@@ -10,6 +10,8 @@ const workflowFields = new Map(
     validatePayload: 'Payload check',
     payloadSchema: 'Payload schema',
     isTranslationEnabled: 'Translations switch',
+    messageClass: 'Class',
+    consentCategory: 'Category',
     preferences: 'Preferences',
     tracking: 'Tracking of emails',
     journey: 'Settings of runs',

@@ -26,7 +26,7 @@ const preference = (sms: boolean, email = true) => ({
 })
 const base: Draft = {
   ...{ name: 'Welcome', description: '', tags: ['a', 'b'], active: true, severity: 'none' },
-  ...{ validatePayload: false, isTranslationEnabled: false },
+  ...{ validatePayload: false, isTranslationEnabled: false, messageClass: 'transactional', consentCategory: null },
   payloadSchema: { type: 'object', properties: { n: { type: 'number' } } },
   preferences: { user: null, default: preference(true) },
   journey: null,

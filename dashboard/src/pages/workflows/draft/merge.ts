@@ -118,8 +118,9 @@ function mergeTrees(
   const merging = new Merging(choices, insideArms)
   const { draft: own, renamed } = withOwnStepIds(base, mine, theirs)
   const plain = ['name', 'description', 'active', 'severity', 'validatePayload', 'isTranslationEnabled'] as const
+  const refusing = ['messageClass', 'consentCategory'] as const
   const draft = { ...own }
-  for (const field of [...plain, 'tags', 'payloadSchema', 'preferences', 'tracking', 'journey'] as const) {
+  for (const field of [...plain, ...refusing, 'tags', 'payloadSchema', 'preferences', 'tracking', 'journey'] as const) {
     const sides: Sides<unknown> = { base: base[field], mine: own[field], theirs: theirs[field] }
     const what = fieldName(field)
     const place = { path: field, what, said: `the ${what.toLowerCase()}` }

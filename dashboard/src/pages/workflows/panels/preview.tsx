@@ -5,9 +5,11 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import { useCan } from '../../../api/auth.ts'
 import { useAction } from '../../../api/cache.ts'
 import { api } from '../../../api/client.ts'
+import { consent } from '../../../api/consent.ts'
 import { nameOf } from '../../../api/subscribers.ts'
 import { translations } from '../../../api/translations.ts'
 import { type Workflow, workflows } from '../../../api/workflows.ts'
+import { useEnvironment } from '../../../shell/environment.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { localeName } from '../../../ui/base/locales.ts'
 import { ErrorState, Skeleton } from '../../../ui/base/states.tsx'
@@ -95,6 +97,9 @@ export function Preview({ workflow, step, hasDigest, data }: PreviewProps) {
           />
         </Seen>
       )}
+      {step.type === 'email' && workflow.messageClass === 'commercial' && answer && !error && (
+        <FooterNote step={step} html={textOf(shown.body)} />
+      )}
       {step.type === 'http_request' && <TryRequest step={step} data={data} />}
       <Fold title="Example payload" aside={payload ? 'yours' : 'from the variables in your templates'}>
         <JsonField
@@ -106,6 +111,23 @@ export function Preview({ workflow, step, hasDigest, data }: PreviewProps) {
       </Fold>
       {hasDigest && <ExampleEvents data={data} payload={payload ?? objectOf(example.payload)} />}
     </div>
+  )
+}
+
+/** Commercial mail needs a link to unsubscribe. In previews all links of ours lead to one place. */
+function FooterNote({ step, html }: { step: DraftStep; html: string }) {
+  const environment = useEnvironment()
+  const { data } = useQuery(consent.of(environment._id))
+  const own = JSON.stringify(step.controlValues)
+  const isNamed = /\b(unsubscribe_url|preferences_url)\b/.test(own)
+  const isLinked = isNamed || (html.includes('/l/preview') && !own.includes('view_in_browser_url'))
+  if (isLinked || !data) return null
+  return (
+    <p className="rounded-control border bg-raised px-3 py-2 text-sm text-muted" role="note">
+      {data.footer
+        ? 'It has no link to unsubscribe: the footer will be added, with your name, your postal address and the links.'
+        : 'It has no link to unsubscribe, and the footer is switched off. Write {{unsubscribe_url}} into it.'}
+    </p>
   )
 }
 

@@ -20,6 +20,7 @@ import { Sheet } from '../../../ui/frame/sheet.tsx'
 import { JsonField } from '../controls/basic.tsx'
 import type { Draft } from '../draft/draft.ts'
 import { objectOf } from '../draft/step-context.ts'
+import { ConsentSettings } from './consent.tsx'
 import { JourneySettings } from './journey.tsx'
 import { TrackingSettings } from './tracking.tsx'
 
@@ -114,6 +115,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
           </FieldFrame>
         </div>
         <Preferences draft={draft} readOnly={readOnly} onChange={onChange} />
+        <ConsentSettings draft={draft} readOnly={readOnly} onChange={onChange} />
         <TrackingSettings draft={draft} readOnly={readOnly} onChange={onChange} />
         {workflow.origin !== 'external' && (
           <JourneySettings workflow={workflow} draft={draft} readOnly={readOnly} onChange={onChange} />

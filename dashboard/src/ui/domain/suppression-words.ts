@@ -30,6 +30,14 @@ export const channels: Record<Suppression['channel'], string> = {
   chat: 'Chat',
 }
 
+/** What entries hold back, in short. */
+export const scopes: Record<Suppression['scope']['type'], string> = {
+  all: 'Everything',
+  commercial: 'Commercial messages',
+  workflow: 'One workflow',
+  category: 'A category',
+}
+
 /** What the entry holds back. */
 export function scopeText({ scope }: Suppression): string {
   switch (scope.type) {
