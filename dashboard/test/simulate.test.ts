@@ -122,6 +122,80 @@ describe('the Simulate panel', () => {
     await panel.getByRole('button', { name: 'Play' }).waitFor()
   })
 
+  test('one scrubs by arrow keys and by the pointer, and the bracket of a window fills as events drop in', async () => {
+    await simulate('comments', 'Email to Ada: 1 comments')
+    await preset('A burst of twenty')
+    await list.getByText('Email to Ada: 20 comments').waitFor()
+    const moment = panel.getByRole('slider', { name: 'Moment' })
+    const shown = async () => Date.parse((await panel.locator('header time').getAttribute('datetime')) ?? '')
+    const bracket = panel.locator('[data-lane] [title="Collect: 20 events"]')
+    await moment.press('Home')
+    const first = await shown()
+    expect(await bracket.textContent()).toBe('1')
+    await moment.press('ArrowRight')
+    const second = await shown()
+    expect(second).toBeGreaterThan(first)
+    await moment.press('ArrowRight')
+    expect(await shown()).toBeGreaterThan(second)
+    await moment.press('ArrowLeft')
+    await expect.poll(shown).toBe(second)
+    await moment.press('End')
+    expect(await bracket.textContent()).toBe('20')
+    const lane = panel.locator('[data-lane]').first()
+    const { x = 0, y = 0, width = 0 } = (await lane.boundingBox()) ?? {}
+    await page.mouse.move(x + width * 0.2, y + 40)
+    await page.mouse.down()
+    const atFirst = await shown()
+    await page.mouse.move(x + width * 0.7, y + 40, { steps: 3 })
+    await expect.poll(shown).toBeGreaterThan(atFirst)
+    await page.mouse.up()
+    // The list says the same in words, and leads there.
+    await list.getByRole('button').first().click()
+    expect(await shown()).toBe(first)
+    await expect.poll(() => list.locator('[aria-current="step"]').count()).toBe(1)
+  })
+
+  test('it plays as fast as it says, and without motion it jumps from one thing to the next', async () => {
+    await simulate('comments', 'Email to Ada: 1 comments')
+    const shown = async () => Date.parse((await panel.locator('header time').getAttribute('datetime')) ?? '')
+    const moment = panel.getByRole('slider', { name: 'Moment' })
+    await moment.press('Home')
+    const start = await shown()
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    await page.clock.install()
+    /** How much time passes on the axis in so much time. */
+    const playFor = async (speed: string, ms: number) => {
+      await panel.getByRole('combobox', { name: 'Speed' }).click()
+      await page.clock.runFor(500)
+      await page.getByRole('option', { name: speed, exact: true }).click()
+      await page.clock.runFor(500)
+      const before = await shown()
+      await panel.getByRole('button', { name: 'Play' }).click()
+      await page.clock.runFor(ms)
+      await panel.getByRole('button', { name: 'Pause' }).click()
+      return ((await shown()) - before) / ms
+    }
+    for (const [speed, times] of [
+      ['1×', 1],
+      ['60×', 60],
+    ] as const) {
+      const passed = await playFor(speed, 2_000)
+      // A frame more or less.
+      expect(passed).toBeGreaterThan(times * 0.7)
+      expect(passed).toBeLessThan(times * 1.3)
+    }
+    await moment.press('Home')
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await panel.getByRole('button', { name: 'Play' }).click()
+    await page.clock.runFor(800)
+    expect(await shown()).toBe(start)
+    await page.clock.runFor(200)
+    // The window closes, ten minutes later, and the mail is there.
+    expect(await shown()).toBe(start + 600_000)
+    await page.clock.runFor(2_000)
+    await panel.getByRole('button', { name: 'Play' }).waitFor()
+  })
+
   test('presets: a burst, quiet hours, the night the clocks change, an outage', async () => {
     await simulate('comments', 'Email to Ada: 1 comments')
     await preset('A burst of twenty')
