@@ -26,6 +26,7 @@ const pureOfDb = [
   'addresses',
   'chat-addresses',
   'endpoint-types',
+  'held-clock',
   'integration-facts',
   'link-tokens',
   'preference-choices',

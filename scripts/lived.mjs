@@ -125,8 +125,8 @@ export function windowsOf(/** @type {Members[]} */ runs) {
       const { stepId, window } = partOf(opener)
       const canceledAt =
         own
-          .map((run) => partOf(run).endedAt ?? '')
-          .sort()
+          .flatMap((run) => partOf(run).endedAt ?? [])
+          .sort((one, other) => Date.parse(one) - Date.parse(other))
           .at(-1) ?? null
       const endedAt = last ? partOf(last).endedAt : canceledAt
       const { subscriberId, workflowId } = opener

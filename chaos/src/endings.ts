@@ -38,7 +38,7 @@ function answerFindings(_: FollowUp, runs: Run[], { answers }: Ledger): EndingFi
     if (taken.length > 1)
       return [{ kind: 'duplicated', what: `two answers to the question of ${run.id} were confirmed`, step }]
     if (taken[0] === answer && answer !== undefined) return []
-    return [{ kind: 'lost', what: `${run.id} was answered ${taken.join()}, and its step says ${answer}`, step }]
+    return [{ kind: 'lost', what: `${run.id} was answered ${taken.join()}, and its step says ${String(answer)}`, step }]
   })
 }
 

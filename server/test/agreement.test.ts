@@ -167,10 +167,10 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => others.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(others.address() as AddressInfo).port}`
-  for (const { workflowId, steps } of storedWorkflows)
-    expect((await server.api.post('/v2/workflows', { name: workflowId, workflowId, active: true, steps })).status).toBe(
-      201,
-    )
+  for (const { workflowId, steps } of storedWorkflows) {
+    const made = await server.api.post('/v2/workflows', { name: workflowId, workflowId, active: true, steps })
+    if (made.status !== 201) throw new Error(made.text)
+  }
 })
 afterAll(() => {
   others.close()

@@ -126,6 +126,9 @@ beforeAll(async () => {
   await counted.stop()
   await counting.close()
   expected = await outcomeOf(undisturbed.id)
+})
+
+test('an advance that nobody disturbs leaves nothing behind', () => {
   expect(expected.left).toEqual([])
   expect(expected.sandbox).toHaveLength(5)
   expect(statements).toBeGreaterThan(100)

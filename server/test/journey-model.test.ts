@@ -1,6 +1,7 @@
 // Random journeys agree with a small model of them: trees of branches, waits, questions, delays and exits, with goals, while
 // events are posted, questions answered and runs cancelled in any order. Lived through by a clock that moves from one due time to
 // the next, and simulated. More of them: JOURNEYS=500 npx vitest run server/test/journey-model.test.ts.
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import {
@@ -319,9 +320,9 @@ class Trial {
           ...(about === 'key' ? {} : { subscriberId: who }),
         }
         const body = { id, name, ...whom, payload: { n } }
-        expect((await this.#api.post('/v2/events', body)).status).toBe(201)
+        assert.equal((await this.#api.post('/v2/events', body)).status, 201)
         // The same id again does nothing.
-        expect((await this.#api.post('/v2/events', body)).body.isDuplicate).toBe(true)
+        assert.equal((await this.#api.post('/v2/events', body)).body.isDuplicate, true)
         this.inputs.push({ at, type: 'event', ...body })
         const event = { id, name, ...whom, n, at: this.#minute }
         this.events.push(event)
@@ -337,12 +338,12 @@ class Trial {
         const [question] = open.body.data
         this.inputs.push({ at, type: 'answer', subscriberId: by, answer, transactionId })
         const isTaken = model.answer(by, answer)
-        if (!question) return expect({ isTaken, transactionId }).toEqual({ isTaken: false, transactionId })
+        if (!question) return assert.equal(isTaken, false, transactionId)
         const path = `/v2/questions/${question.id}/answer`
         const { status } = await this.#api.post(path, { answer, subscriberId: by })
-        expect({ isTaken: status === 200, status }).toEqual({ isTaken, status })
+        assert.equal(status === 200, isTaken, `answered with ${status}`)
         // The same again is answered alike, whoever asked in between.
-        if (isTaken) expect((await this.#api.post(path, { answer, subscriberId: by })).status).toBe(200)
+        if (isTaken) assert.equal((await this.#api.post(path, { answer, subscriberId: by })).status, 200)
         return
       }
       case 'cancel': {
@@ -351,7 +352,7 @@ class Trial {
         const { transactionId, model } = run
         const { body } = await this.#api.delete(`/v1/events/trigger/${transactionId}`)
         this.inputs.push({ at, type: 'cancel', transactionId })
-        expect({ canceled: body }).toEqual({ canceled: model.cancel() })
+        assert.deepEqual({ canceled: body }, { canceled: model.cancel() })
         return
       }
       case 'cancel by key': {
@@ -359,7 +360,7 @@ class Trial {
         const { body } = await this.#api.post('/v1/events/cancel', { key })
         this.inputs.push({ at, type: 'cancel', key })
         const canceled = this.runs.filter((run) => run.cancellationKey === key && run.model.cancel()).length
-        expect(body).toEqual({ canceled, hasMore: false })
+        assert.deepEqual(body, { canceled, hasMore: false })
       }
     }
   }

@@ -10,6 +10,6 @@ export async function* rowsOf(file: string): AsyncGenerator<Record<string, strin
   const failure = new Promise<never>((_, reject) => {
     for (const stream of [bytes, input]) stream.on('error', reject)
   })
-  failure.catch((error: Error) => parser.destroy(error))
+  failure.catch((error: unknown) => parser.destroy(error as Error))
   for await (const row of input.pipe(parser)) yield row as Record<string, string>
 }

@@ -27,11 +27,11 @@ export function HeldBack({ subscriber }: { subscriber: Subscriber }) {
   })
   const canEdit = useCan('editor')
   const link = useAction({
-    do: () => subscribers.preferencesLink(subscriberId),
-    onDone: async ({ url }) => {
+    do: async () => {
+      const { url } = await subscribers.preferencesLink(subscriberId)
       await navigator.clipboard.writeText(url)
-      toast.success('Link copied. Whoever has it can change these preferences for 180 days')
     },
+    onDone: () => toast.success('Link copied. Whoever has it can change these preferences for 180 days'),
   })
   const found = [own, byEmail, byPhone].flatMap(({ data }) => data?.data ?? [])
   const entries = [...new Map(found.map((entry) => [entry._id, entry])).values()]

@@ -126,8 +126,8 @@ export async function makePartitionsFor(pool: pg.Pool, table: PartitionedTable, 
   const known = new Set(rows.map(({ name }) => name))
   for (const month of months.values()) {
     if (known.has(partitionName(table, month))) continue
-    await makePartition(pool, table, month, false).catch((error: { code?: string }) => {
-      if (error.code !== lockNotAvailable) throw error
+    await makePartition(pool, table, month, false).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== lockNotAvailable) throw error
     })
   }
 }

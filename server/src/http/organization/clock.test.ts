@@ -316,7 +316,7 @@ test('a caller who hangs up ends the advance; the clock stays where it came to, 
   const moving = fetch(`${server.url}/v1/clock/advance`, {
     ...{ method: 'POST', body: JSON.stringify({ to }), signal: gone.signal },
     headers: { authorization: `ApiKey ${api.key}`, 'content-type': 'application/json' },
-  }).catch((error: Error) => error.name)
+  }).catch((error: unknown) => (error as Error).name)
   const shown = async () => (await api.get('/v1/clock')).body
   await vi.waitUntil(async () => (await shown()).advancingTo === to, { interval: 1 })
   gone.abort()

@@ -280,7 +280,7 @@ test('publishing carries no brake', async () => {
 
 describe('a recipient who is refused during the call', () => {
   const servers: SMTPServer[] = []
-  afterAll(() => Promise.all(servers.map((each) => new Promise<void>((done) => void each.close(() => done())))))
+  afterAll(() => Promise.all(servers.map((each) => new Promise<void>((done) => each.close(done)))))
 
   /** Refuses everybody whose name begins so. */
   async function mailServer(reply: string): Promise<number> {
