@@ -278,11 +278,12 @@ const scopePolicy: Array<[operation: RegExp, scope: string]> = [
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/(v2\/(erasures|subscribers\/\{subscriberId\}\/export)|v1\/suppressions\/export)/, 'write:subscribers'],
   [
-    /^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check)|v1\/(suppressions\/check|simulations|explain))$/,
+    /^GET |^POST \/(v2\/(workflows|layouts)\/.*\/(preview|check|versions\/compare)|v1\/(suppressions\/check|simulations|explain))$/,
     'read',
   ],
   [/^\S+ \/(v1\/(events|clock)|v2\/(events|questions))(\/|$)/, 'send'],
   [/^PATCH \/v2\/definitions\/settings$/, 'administer'],
+  [/^POST \/v2\/outbox\/refused\/retry$/, 'send'],
   [/^POST \/v2\/import\/topic-subscriptions$/, 'write:topics'],
   [/^POST \/v2\/import\/messages$/, 'write:messages'],
   [/^POST \/v2\/import\/(subscribers|preferences|credentials)$/, 'write:subscribers'],

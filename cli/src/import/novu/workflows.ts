@@ -19,7 +19,7 @@ const internal = [
     'slug',
   ],
   ...['createdAt', 'updatedAt', 'updatedBy', 'lastPublishedAt', 'lastPublishedBy', 'lastTriggeredAt', 'status'],
-  ...['origin', 'issues', 'version', 'revision', 'files', 'payloadExample', 'publicPayloadExample', 'type'],
+  ...['origin', 'issues', 'version', 'revision', 'files', 'payloadExample', 'publicPayloadExample', 'type', 'brake'],
 ]
 
 /** A workflow as `GET /v2/workflows/{id}` answers it. */
@@ -42,7 +42,7 @@ export function takeWorkflow(intake: Intake, value: Json): void {
       'isTranslationEnabled',
       'severity',
     ],
-    ...['messageClass', 'consentCategory', 'journey'],
+    ...['messageClass', 'consentCategory', 'tracking', 'journey'],
   ]
   const steps = members.list('steps').filter(isJson)
   intake.define('workflow', id, {

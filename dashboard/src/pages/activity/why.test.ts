@@ -288,6 +288,8 @@ describe('why: a step', () => {
     [failed('subscriber_gone'), 'Failed because the subscriber or the workflow was deleted.', undefined],
     [held('missing_email'), 'Skipped because Ada has no email address.', subscriber],
     [held('suppressed'), 'Skipped because Ada is on the suppression list.', undefined],
+    [held('snoozed'), 'Skipped because Ada has paused commercial messages.', '/subscribers/ada?tab=preferences'],
+    [failed('braked'), 'Failed because too much of the workflow’s email bounced or was complained about, so it is braked.', '/workflows/invoice'],
     [held('missing_phone', { type: 'sms' }), 'Skipped because Ada has no phone number.', subscriber],
     [held('missing_push_token', { type: 'push' }), 'Skipped because Ada has no device.', subscriber],
     [held('missing_webhook_url', { type: 'chat' }), 'Skipped because Ada has no chat webhook.', subscriber],

@@ -29,6 +29,8 @@ const ofProcesses: Record<string, string> = {
   'db/core/migrate.ts': 'when a migration was applied',
   'db/queries/inbox-presence.ts': 'which processes are alive',
   'http/edge/idempotency.ts': 'idempotency keys go by the real clock',
+  'http/edge/metrics.ts': 'how long calls of an application have waited',
+  'engine/outbox/other-database.ts': 'how long calls are kept in the database of an application',
 }
 
 test('no statement reads the clock of the database for times of an environment', () => {
@@ -52,8 +54,8 @@ test('no function or default in the database reads its clock, but for the queue'
   ]
   expect(functions.length).toBeGreaterThan(5)
   const reading = functions.filter(([text]) => databaseClock.test(text)).map(([, name]) => name)
-  // The first only counts how long it waits.
-  expect(reading).toEqual(['public.hold_suppressed', 'public.queue_job'])
+  // An application's call and who is allowed to call are of its database; the first of ours only counts how long it waits.
+  expect(reading.sort()).toEqual(['belfry.add_call', 'belfry.allow', 'public.hold_suppressed', 'public.queue_job'])
   const rest = functions.reduce((text, [each]) => text.replace(each, ''), schema)
   const defaults = rest.split('\n').filter((line) => databaseClock.test(line))
   // When a migration was applied, and an id that is random.
@@ -68,6 +70,7 @@ const real: Record<string, string> = {
   'http/workflows/shape.ts': 'dates in made-up examples',
   'http/workflows/presence.ts': 'who has an editor open',
   'http/integrations/inbound-webhooks.ts': 'reports of real providers',
+  'http/integrations/deliverability.ts': 'when the DNS was asked',
   'http/integrations/test-message.ts': 'evidence of health',
   'http/integrations/chat-oauth.ts': 'real providers',
   'http/integrations/chat-oauth-callback.ts': 'real providers',

@@ -34,7 +34,7 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 import { Workflow } from '../workflows/shape.ts'
-import { HasMore, prepareRenders, RenderAsked, Renders, refuseUnread } from './renders.ts'
+import { HasMore, prepareRenders, RenderAsked, Renders } from './renders.ts'
 import { type Found, restoreLayout, restoreWorkflow, workflowIn } from './restore.ts'
 
 const mostPaths = 20
@@ -180,7 +180,7 @@ export const history: Resource = (app, services) => {
     app.post(
       `${subject.path}/compare`,
       {
-        config: { keepsContent: true },
+        config: { keepsContent: true, scope: 'read' },
         schema: {
           tags,
           summary: `Compare two versions of a ${subject.kind}, with the messages they make`,
@@ -194,7 +194,6 @@ export const history: Resource = (app, services) => {
         },
       },
       async (request) => {
-        refuseUnread(request)
         const at = { environmentId: request.environment.id, now: request.now() }
         const { answer, render } = await db
           .transaction()

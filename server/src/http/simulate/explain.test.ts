@@ -556,7 +556,7 @@ test('of equal remedies, the whole has the smallest: to wait, then the address, 
     return body.remedy.changes.map(({ gate, by }: Found) => `${gate} by ${by}`)
   }
   // Each step needs one change.
-  expect(await remedyOf('torn-1', [email(), sms()], 'bare')).toEqual(['address by subscriber'])
+  expect(await remedyOf('torn-1', [email(), sms()], 'bare')).toEqual(['address by you'])
   await switchOff('sms')
   expect(await remedyOf('torn-2', [sms(), email()], 'torn')).toEqual(['preference by subscriber'])
   expect(await remedyOf('torn-3', [sms()], 'torn')).toEqual(['integration by you'])

@@ -127,6 +127,7 @@ describe('creating', () => {
       messageClass: 'transactional',
       consentCategory: null,
       tracking: { opens: false, clicks: false },
+      brake: null,
       origin: 'svc-cloud',
       status: 'ACTIVE',
       issues: {},
@@ -1037,6 +1038,7 @@ describe('the list', () => {
         messageClass: 'transactional',
         consentCategory: null,
         tracking: { opens: false, clicks: false },
+        brake: null,
         stepTypeOverviews: ['in_app', 'delay', 'email', 'sms'],
         steps: [
           { slug: whole.steps[0].slug, type: 'in_app' },

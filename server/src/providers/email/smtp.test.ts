@@ -320,8 +320,8 @@ test('a copy that the server refuses is reported, with its words; the others get
   })
   const sent = await send(address, { cc: ['gone-1@example.com', 'bob@example.com'], bcc: ['gone-2@example.com'] })
   expect(sent.refusedRecipients).toEqual([
-    { address: 'gone-1@example.com', says: expect.stringContaining('5.1.1 no such user') },
-    { address: 'gone-2@example.com', says: expect.stringContaining('5.1.1 no such user') },
+    { address: 'gone-1@example.com', says: expect.stringContaining('5.1.1 no such user'), isDead: true },
+    { address: 'gone-2@example.com', says: expect.stringContaining('5.1.1 no such user'), isDead: true },
   ])
   expect(received[0]?.to).toEqual([...plainMail.to, 'bob@example.com'])
   expect(await send(address)).not.toHaveProperty('refusedRecipients')
