@@ -103,7 +103,7 @@ import { Inbox, InboxProvider, useInbox } from '@belfry/inbox/react'
 import { createRequire } from 'node:module'
 const of = (file) => createRequire(file).resolve('react')
 function State() { return createElement('b', null, typeof useInbox().client) }
-const props = { applicationIdentifier: 'app', subscriberId: 'ada', apiUrl: 'http://127.0.0.1:1' }
+const props = { applicationIdentifier: 'app', subscriber: 'ada', backendUrl: 'http://127.0.0.1:1' }
 const html = renderToString(createElement(InboxProvider, props, createElement(Inbox, null), createElement(State, null)))
 console.log(JSON.stringify({ version, html, isOne: of(import.meta.url) === of(import.meta.resolve('@belfry/inbox/react')) }))
 `,

@@ -234,7 +234,7 @@ class Auditor {
     const most = workflow === 'answered' && who !== deputy ? 2 : 1
     if (copies.length > most || copies.length < 1 || sent.length !== copies.length || asked.size !== copies.length)
       this.#find(
-        sent.length > most || asked.size < copies.length ? 'duplicated' : 'lost',
+        sent.length > copies.length || copies.length > most || asked.size < copies.length ? 'duplicated' : 'lost',
         `run ${where} has ${copies.length} copies of its question and ${sent.length} messages`,
         'ask',
       )
@@ -322,7 +322,10 @@ class Auditor {
     if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
     const { sent, failed, cutOff, maybeTwice } = attemptsOf(job)
     const doubtful = cutOff + failed.filter((name) => uncertain.has(name)).length
-    const isSent = job.status === 'completed' && messages[0]?.status !== 'error' && messages.length > 0
+    const refusal = trigger.workflow === 'offered' ? this.#books.refusals.all.get(run.subscriber_id) : undefined
+    // Mail that came back was sent, too.
+    const isWell = messages[0]?.status !== 'error' || refusal?.kind === 'bounce' || refusal?.kind === 'complaint'
+    const isSent = job.status === 'completed' && isWell && messages.length > 0
     if (isSent) tally.done += 1
     else if (job.status === 'failed' && job.reason === 'outcome_unknown') {
       tally.unknown += 1

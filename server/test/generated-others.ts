@@ -68,12 +68,17 @@ export function scenarioWithOthers(number: number, url: string): Members {
         : {}),
     })
   }
-  const start = (place: number) =>
-    step(`start-${place}`, 'start_workflow', {
-      workflowId: one(['second', 'second', 'third', 'third', 'draft', 'nowhere']),
-      to: one<unknown>([one(ids), ids.slice(0, 2), '{{payload.deputy}}', { type: 'Topic', topicKey: 'all' }]),
+  const start = (place: number) => {
+    const workflowId = one(['second', 'second', 'third', 'third', 'draft', 'nowhere'])
+    const [deputy, whole] = ['{{payload.deputy}}', { type: 'Topic', topicKey: 'all' }]
+    const to = one<unknown>([one(ids), ids.slice(0, 2), deputy, whole])
+    return step(`start-${place}`, 'start_workflow', {
+      workflowId,
+      // Five deep, with several each time, there would be more steps than an advance tells of.
+      to: workflowId === 'draft' ? deputy : to,
       payload: { n: '{{payload.n}}', kind: 'loud', deputy: 'cy' },
     })
+  }
   const button = (label: string) => ({ label, redirect: { url: 'https://example.com', target: '_self' } })
   const pressed = (place: number) =>
     step(`press-${place}`, 'in_app', {
