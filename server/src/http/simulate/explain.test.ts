@@ -567,7 +567,9 @@ test('of equal remedies, the whole has the smallest: to wait, then the address, 
   await server.drain()
   const { body } = await explain({ workflowId: 'torn-4', subscriberId: 'bare' })
   expect(body.remedy).toMatchObject({ channel: 'in_app', changes: [{ gate: 'throttle', by: 'time' }] })
+  // As before, for the tests behind this one.
   await switchOn('sms')
+  await api.post(`/v1/integrations/${(await integrationOf('sms'))._id}/set-primary`)
 })
 
 test('a variable that a default fills in is not empty', async () => {
