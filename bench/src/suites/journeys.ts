@@ -146,13 +146,14 @@ async function capBesideNone(service: Service, { rounds, count }: Sizes): Promis
         () => guarded([]),
       )
     }
+    // First: ids of texts made in the same second are in no order, and messages are counted from the newest on.
+    const inbox = await beside({ id: 'inbox', channels: ['in_app'] }, () => delivered(service, 'one', count, 1))
     const texts = await beside({ id: 'all' }, () => {
       sent = 0
       return triggered(service, 'text', count, async () => {
         while (sent < count) await sleep(5)
       })
     })
-    const inbox = await beside({ id: 'inbox', channels: ['in_app'] }, () => delivered(service, 'one', count, 1))
     return [
       {
         ...{ id: 'cap', name: 'triggers of one text message under a cap', unit: '/s', ...texts },

@@ -15,7 +15,7 @@ export interface Database {
 }
 
 /** Connections that stay open however long nobody needs them. */
-const mostIdle = 6
+const mostIdle = 5
 
 /** `connections` limits this process's connections; one more listens for changes. */
 export function openDatabase(url: string, options: { connections: number; onError: (error: Error) => void }): Database {
