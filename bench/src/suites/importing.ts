@@ -1,9 +1,9 @@
 // Importing data: how long people with preferences and device tokens take beside `subscribers/bulk`, and how much triggers suffer
 // meanwhile.
-import { sendMany } from '../harness/load.ts'
+import { acceptedBeside } from '../harness/beside.ts'
 import { type Service, startService } from '../harness/service.ts'
-import { bulkOf, makeWorkflow, perRequest } from '../harness/triggers.ts'
-import { median, type Options, type Outcome } from '../report/figures.ts'
+import { makeWorkflow } from '../harness/triggers.ts'
+import type { Options, Outcome } from '../report/figures.ts'
 
 const perPage = 500
 const updatedAt = '2026-01-01T00:00:00.000Z'
@@ -18,7 +18,7 @@ export async function benchImporting({ quick }: Options): Promise<Outcome> {
     const bulkPerSecond = await bulk(service, compared)
     const wholeMs = await whole(service, people)
     const perSecond = (people * 3) / (wholeMs / 1000)
-    const beside = await acceptedBeside(service, seconds)
+    const beside = await acceptedBesideImport(service, seconds)
     return {
       figures: [
         {
@@ -84,35 +84,14 @@ async function whole(service: Service, people: number): Promise<number> {
   return performance.now() - began
 }
 
-/** In turns, so that a slow machine slows both. */
-async function acceptedBeside(service: Service, seconds: number): Promise<{ alone: number; busy: number }> {
-  const load = { url: service.url, apiKey: service.apiKey, connections: 8 }
-  const accept = async (): Promise<number> => {
-    const began = performance.now()
-    let accepted = 0
-    while (performance.now() - began < (seconds * 1000) / 4) {
-      await sendMany(load, '/v1/events/trigger/bulk', 8, bulkOf)
-      accepted += 8 * perRequest
-    }
-    return accepted / ((performance.now() - began) / 1000)
-  }
-  const [alone, busy]: [number[], number[]] = [[], []]
-  await accept()
+function acceptedBesideImport(service: Service, seconds: number) {
   let page = 0
-  for (let turn = 0; turn < 4; turn += 1) {
-    alone.push(await accept())
-    let isOver = false
-    const importing = (async () => {
-      // Other people every time, so that everything is written.
-      for (; !isOver; page += 1)
-        for (const [kind, itemOf] of Object.entries(kinds)) {
-          const items = numbersOf(page).map((n) => ({ ...itemOf(n), subscriberId: `beside-${n}` }))
-          await service.send('POST', `/v2/import/${kind}`, { items })
-        }
-    })()
-    busy.push(await accept())
-    isOver = true
-    await importing
-  }
-  return { alone: median(alone), busy: median(busy) }
+  return acceptedBeside(service, seconds, async () => {
+    // Other people every time, so that everything is written.
+    for (const [kind, itemOf] of Object.entries(kinds)) {
+      const items = numbersOf(page).map((n) => ({ ...itemOf(n), subscriberId: `beside-${n}` }))
+      await service.send('POST', `/v2/import/${kind}`, { items })
+    }
+    page += 1
+  })
 }

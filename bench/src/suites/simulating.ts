@@ -1,5 +1,6 @@
 // Simulations, explanations, impacts and held clocks: how long they take, what a simulated step costs beside a real one, and how
 // much triggers suffer while simulations run without a break, or beside many held environments.
+import { acceptedBeside } from '../harness/beside.ts'
 import { sendMany } from '../harness/load.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf } from '../harness/processes.ts'
 import { type Service, startService } from '../harness/service.ts'
@@ -29,7 +30,7 @@ export async function benchSimulating({ quick }: Options): Promise<Outcome> {
     const advance = await advanceBesideReal(service, 1_000, ends)
     const month = await monthOf(service, rounds)
     const step = await stepCost(service, steps)
-    const beside = await acceptedBeside(service, seconds)
+    const beside = await acceptedBesideSimulations(service, seconds)
     const explained = await explainBesidePreview(service, rounds)
     const impactMs = await impactOf(service, triggers, rounds)
     return {
@@ -151,32 +152,9 @@ async function stepCost(service: Service, count: number): Promise<{ simulated: n
   return { real: await costOf(real), simulated: await costOf(simulated) }
 }
 
-/** In turns, so that a slow machine slows both. */
-async function acceptedBeside(service: Service, seconds: number): Promise<{ alone: number; busy: number }> {
-  const load = { url: service.url, apiKey: service.apiKey, connections: 8 }
-  const accept = async (): Promise<number> => {
-    const began = performance.now()
-    let accepted = 0
-    while (performance.now() - began < (seconds * 1000) / 4) {
-      await sendMany(load, '/v1/events/trigger/bulk', 8, bulkOf)
-      accepted += 8 * perRequest
-    }
-    return accepted / ((performance.now() - began) / 1000)
-  }
+const acceptedBesideSimulations = (service: Service, seconds: number) => {
   const body = { workflow: { workflowId: 'bench' }, startAt, inputs: triggersOver(1_000, 1, 1_000) }
-  const [alone, busy]: number[][] = [[], []]
-  await accept()
-  for (let turn = 0; turn < 4; turn += 1) {
-    alone?.push(await accept())
-    let isOver = false
-    const simulating = (async () => {
-      while (!isOver) await service.send('POST', '/v1/simulations', body)
-    })()
-    busy?.push(await accept())
-    isOver = true
-    await simulating
-  }
-  return { alone: median(alone ?? []), busy: median(busy ?? []) }
+  return acceptedBeside(service, seconds, () => service.send('POST', '/v1/simulations', body))
 }
 
 async function explainBesidePreview(service: Service, rounds: number): Promise<{ explain: number; preview: number }> {

@@ -1,11 +1,11 @@
 // Courier: a folder of what its API answers: notifications/*.json, brands/*.json, profiles.jsonl, preferences.jsonl.
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
 import type { Intake } from './intake.ts'
+import { linesOf } from './json-lines.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
 
 type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app'
@@ -31,8 +31,8 @@ export function courier(folder: string): ImportSource {
           ...{ kind: 'automation', id: String(automation.id ?? automation.name ?? ''), path: '', code: 'automation' },
           why: 'automations do not come along; write a workflow with the same steps',
         })
-      for await (const profile of linesOf(intake, path.join(folder, 'profiles.jsonl'))) takeProfile(intake, profile)
-      for await (const each of linesOf(intake, path.join(folder, 'preferences.jsonl')))
+      for await (const profile of linesOf(path.join(folder, 'profiles.jsonl'), intake)) takeProfile(intake, profile)
+      for await (const each of linesOf(path.join(folder, 'preferences.jsonl'), intake))
         takePreferences(intake, each, topics)
       listOthers(intake, folder)
     },
@@ -51,23 +51,6 @@ function documentsIn(folder: string, name: string): Json[] {
       if (isJson(value) && Array.isArray(value.results)) return value.results.filter(isJson)
       return Array.isArray(value) ? value.filter(isJson) : isJson(value) ? [value] : []
     })
-}
-
-async function* linesOf(intake: Intake, file: string): AsyncGenerator<Json> {
-  if (!existsSync(file)) return
-  let place = 0
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    place += 1
-    if (line.trim() === '') continue
-    try {
-      yield JSON.parse(line) as Json
-    } catch {
-      intake.report.unmapped({
-        ...{ kind: 'file', id: path.basename(file), path: `line ${place}`, code: 'not_readable' },
-        why: 'the line is not JSON',
-      })
-    }
-  }
 }
 
 function listOthers(intake: Intake, folder: string): void {

@@ -1,13 +1,13 @@
 // Knock: the folder that its command line tool pulls, and users and preferences as JSON lines.
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { createInterface as ask } from 'node:readline/promises'
 import { parse, stringify } from 'yaml'
 import type { ImportSource } from '../../commands/import.ts'
 import { Failure } from '../../failure.ts'
 import { writeWhole } from '../../folder/write.ts'
 import type { Intake } from '../intake.ts'
+import { linesOf } from '../json-lines.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
 import { type ChannelType, channelTypes, resolved, takeWorkflow } from './workflows.ts'
 
@@ -146,22 +146,6 @@ function listOthers(intake: Intake, folder: string): void {
             ? 'texts there belong to all workflows; here each has its own'
             : 'there is nothing like it here',
       })
-}
-
-async function* linesOf(file: string, intake: Intake): AsyncGenerator<Json> {
-  let place = 0
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    place += 1
-    if (line.trim() === '') continue
-    try {
-      yield JSON.parse(line) as Json
-    } catch {
-      intake.report.unmapped({
-        ...{ kind: 'file', id: path.basename(file), path: `line ${place}`, code: 'not_readable' },
-        why: 'the line is not JSON',
-      })
-    }
-  }
 }
 
 function takeUser(intake: Intake, user: Json, channels: ReadonlyMap<string, KnownChannel>): void {
