@@ -544,11 +544,7 @@ export class Play {
     const current = this.#workflows.get(run.workflow.identifier) ?? run.definition
     const { preferences, user_preferences, critical } = current
     const known = run.definition
-    if (
-      preferences !== known.preferences ||
-      user_preferences !== known.user_preferences ||
-      critical !== known.critical
-    )
+    if (preferences !== known.preferences || user_preferences !== known.user_preferences || critical !== known.critical)
       run.definition = { ...known, preferences, user_preferences, critical }
     run.subscriber = subscriber
     run.preferences = preferencesFor(subscriber.preferences, run.workflow.id, run.contextKeys)
