@@ -190,7 +190,7 @@ export async function startService(
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const)
         workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
-      const watch = new OutboxWatch({ url: sessions.url, work: () => outbox.takeSome(), onError })
+      const watch = new OutboxWatch({ url: sessions.url, work: (taken) => outbox.takeSome(taken), onError })
       watch.start()
       parts.add(() => watch.stop())
       for (const other of config.outboxes)
