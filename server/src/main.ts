@@ -145,7 +145,9 @@ export async function startService(
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
     const { dedupDays, storeContent, mailName, publicUrl } = config
-    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
+    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, {
+      ...{ connections: lookupConnections, idle: 1, onError },
+    })
     parts.add(closeLookups)
     // Opened when somebody moves the clock of an environment for tests.
     const sessionUrl = config.sessionDatabaseUrl ?? databaseUrl
@@ -190,7 +192,7 @@ export async function startService(
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const)
         workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
-      const watch = new OutboxWatch({ url: sessions.url, work: () => outbox.takeSome(), onError })
+      const watch = new OutboxWatch({ url: sessions.url, work: (taken) => outbox.takeSome(taken), onError })
       watch.start()
       parts.add(() => watch.stop())
       for (const other of config.outboxes)
