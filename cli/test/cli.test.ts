@@ -1,6 +1,6 @@
 // The command line tool against a real service: files.md §2 to §5.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -363,6 +363,16 @@ describe('validate', () => {
     const { code, problems } = await problemsOf(files)
     expect(problems).toContainEqual(expect.stringMatching(expected))
     expect(code).toBe(2)
+  })
+
+  test('tells of a body that leads out of its folder', async () => {
+    write(folder, {
+      'elsewhere.html': 'secret',
+      'belfry/workflows/a/workflow.yaml': `${head}steps:\n  - { stepId: m, name: M, type: sms, controlValues: { body: { $file: m.html } } }\n`,
+    })
+    symlinkSync(path.join(folder, 'elsewhere.html'), at('workflows', 'a', 'm.html'))
+    const { problems } = await problemsOf({})
+    expect(problems).toContainEqual(expect.stringMatching(/error "m\.html" leads out of its folder/))
   })
 
   test('what the service would list as an issue is a warning', async () => {

@@ -1080,6 +1080,10 @@ export const errorTable = {
     message: (p: { id: string }) =>
       `Delivery ${p.id} cannot be sent again: its subscriber, workflow or trigger has been deleted`,
   },
+  delivery_suppressed: {
+    status: 409,
+    message: (p: { id: string }) => `Delivery ${p.id} is held back by the suppression list; remove the entry first`,
+  },
   sandbox_message_not_found: {
     status: 404,
     message: (p: { id: string }) => `The sandbox has no message with the id ${p.id}`,

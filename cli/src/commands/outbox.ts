@@ -16,7 +16,9 @@ const version = 1
 const schemaText = (): string =>
   typeof belfryOutboxSql === 'string'
     ? belfryOutboxSql
-    : readFileSync(new URL('../../../server/src/db/migrations/0076-outbox.sql', import.meta.url), 'utf8')
+    : ['0076-outbox', '0086-outbox-commit']
+        .map((name) => readFileSync(new URL(`../../../server/src/db/migrations/${name}.sql`, import.meta.url), 'utf8'))
+        .join('\n')
 
 interface Options {
   database?: string

@@ -283,10 +283,10 @@ export class Engine {
       },
       fan_out: (payload) => fanOut(this.#parts, payload as WalkKey),
       match_events: async (payload) => {
-        const { events } = payload as { events: Array<[string, string]> }
+        const { events } = payload as { events: Array<[string, string, number?]> }
         await matchEvents(
           this.#parts,
-          events.map(([environmentId, id]) => ({ environmentId, id })),
+          events.map(([environmentId, id, lane]) => ({ environmentId, id, lane })),
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),

@@ -19,7 +19,7 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import type { EnvironmentRoles, RateLimits, Role } from '../../db/core/tables.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { ThreadFile } from '../../engine/simulation/simulations.ts'
+import type { SimulationThread } from '../../engine/simulation/simulations.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Brand } from './brand.ts'
@@ -102,7 +102,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'queuePatienceSeconds'
   >
   /** The file of the thread that plays simulations, if not the built one. */
-  simulationThread?: ThreadFile | undefined
+  simulationThread?: SimulationThread | undefined
   /** Whether the service is shutting down. */
   stopping: { readonly isStopping: boolean }
 }

@@ -68,6 +68,8 @@ export const inboundWebhooks: Resource = (app, services) => {
       throw cause
     })
     if (!told) throw fail('inbound_signature_invalid')
+    const { limit } = provider.events
+    if (limit && limit.count(inbound) > limit.most) throw fail('too_many_rows', { limit: limit.most })
     const reporter = { environmentId: row.environment_id, integrationId: row.id, providerId: row.provider_id, wording }
     const known = await engine.report(reporter, told.events)
     if (told.texts.length > 0) {
