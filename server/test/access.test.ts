@@ -84,6 +84,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^PUT \/v2\/workflows\/\{workflowId\}\/sync$|^POST \/v1\/bridge\/sync$/, 'admin'],
   [/^PATCH \/v2\/definitions\/settings$/, 'admin'],
   [/^PUT \/v2\/guards$/, 'admin'],
+  [/^PATCH \/v2\/shadow$/, 'admin'],
   // Exports or erases all data of a person.
   [/^\S+ \/v2\/(erasures(\/|$)|subscribers\/\{subscriberId\}\/(erase|export)$)/, 'admin'],
   // Everything else: viewers read, editors change.
