@@ -70,9 +70,11 @@ function readText(value: unknown, { type, items = {} }: Annotated): unknown {
 }
 
 function checker(schema: TSchema, { first, all }: Checks) {
-  const isValid = first.compile(schema)
+  let isValid: ValidateFunction | undefined
   let findAll: ValidateFunction | undefined
   return (data: unknown) => {
+    // Compiled when it is needed: all of them would be half of the start time.
+    isValid ??= first.compile(schema)
     if (isValid(data)) return { value: data }
     const [problem] = isValid.errors ?? []
     if (problem && countValues(data, mostValues) >= mostValues) return { error: describe([problem], data) }
