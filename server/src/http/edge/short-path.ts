@@ -1,6 +1,6 @@
 // The short path of hot routes: the same checks in the same order as every request passes, without the hooks that have nothing to
 // do for them. Whatever is unusual about a request sends it the usual way, before anything was counted or read: another form of
-// body or key, an `Idempotency-Key`, an environment whose clock is held.
+// body or key, an `Idempotency-Key`, an environment whose clock is held or that stands before another service.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest, RouteOptions } from 'fastify'
 import type { ApiKeys } from './auth.ts'
