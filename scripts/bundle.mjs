@@ -24,9 +24,9 @@ const requireLater = {
 const compareParts = {
   name: 'compare-parts',
   renderChunk: (/** @type {string} */ code) => {
-    const [first, second] = code.split(/(?<=\bLONG_PREFIX_MIN_LENGTH = )\d+/, 2)
-    if (second === undefined) throw new Error('The router is another than this was written for.')
-    return `${first}2${code.slice(first.length).replace(/^\d+/, '')}`
+    const compared = code.replace(/(?<=\bLONG_PREFIX_MIN_LENGTH = )\d+/, '2')
+    if (compared === code) throw new Error('The router is another than this was written for.')
+    return compared
   },
 }
 const service = path.join(bundleFolder, 'service.cjs')
