@@ -27,7 +27,7 @@ import { Alarm } from './engine/queue/alarm.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
 import { startWorker, type Worker } from './engine/queue/worker.ts'
-import type { ThreadFile } from './engine/simulation/simulations.ts'
+import type { SimulationThread } from './engine/simulation/simulations.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/edge/brand.ts'
@@ -83,7 +83,7 @@ interface Surroundings {
   clock: Clock
   log: Logger
   tracing?: Tracing | undefined
-  simulationThread?: ThreadFile | undefined
+  simulationThread?: SimulationThread | undefined
 }
 
 /** What has been started, stopped in reverse order. */

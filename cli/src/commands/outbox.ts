@@ -137,7 +137,7 @@ async function install({ terminal }: Context, _ids: string[], options: Options):
 async function drain(context: Context, _ids: string[], options: Options): Promise<void> {
   const { terminal } = context
   const url = needed(options)
-  const service = context.service()
+  const service = context.service({ asksHere: false })
   const { name, identifier, _id } = await service.get<{ name: string; identifier: string; _id: string }>(
     '/v1/environments/me',
   )

@@ -334,8 +334,11 @@ CREATE TABLE environments (
   clock_seed integer,
   clock_target timestamp(3) with time zone,
   guards jsonb,
+  shadow jsonb,
+  shadow_key text,
   CONSTRAINT environments_clock_check CHECK (((clock_now IS NULL) = (clock_seed IS NULL))),
   CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
+  CONSTRAINT environments_shadow_check CHECK (((shadow IS NULL) = (shadow_key IS NULL))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -1132,6 +1135,46 @@ CREATE TABLE saved_views (
   CONSTRAINT saved_views_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX saved_views_name ON public.saved_views USING btree (user_id, page, lower(name));
+
+CREATE TABLE shadow_differences (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C",
+  subscriber_id text COLLATE "C",
+  workflow_id text COLLATE "C",
+  step_id text COLLATE "C",
+  kind text COLLATE "C" NOT NULL,
+  path text NOT NULL,
+  upstream json,
+  here json,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT shadow_differences_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'extra'::text, 'status'::text, 'recipient'::text, 'content'::text, 'time'::text]))),
+  CONSTRAINT shadow_differences_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX shadow_differences_age ON public.shadow_differences USING btree (created_at);
+CREATE INDEX shadow_differences_kind ON public.shadow_differences USING btree (environment_id, kind, id);
+CREATE INDEX shadow_differences_subscriber ON public.shadow_differences USING btree (environment_id, subscriber_id);
+CREATE INDEX shadow_differences_workflow ON public.shadow_differences USING btree (environment_id, workflow_id, id);
+
+CREATE TABLE shadow_triggers (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  settles_at timestamp(3) with time zone NOT NULL,
+  due_at timestamp(3) with time zone,
+  looks smallint DEFAULT 0 NOT NULL,
+  outcome text,
+  compared_at timestamp(3) with time zone,
+  CONSTRAINT shadow_triggers_check CHECK (((outcome IS NULL) = (compared_at IS NULL))),
+  CONSTRAINT shadow_triggers_outcome_check CHECK ((outcome = ANY (ARRAY['same'::text, 'different'::text]))),
+  CONSTRAINT shadow_triggers_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX shadow_triggers_age ON public.shadow_triggers USING btree (created_at);
+CREATE INDEX shadow_triggers_due ON public.shadow_triggers USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX shadow_triggers_transaction ON public.shadow_triggers USING btree (environment_id, transaction_id);
+CREATE INDEX shadow_triggers_workflow ON public.shadow_triggers USING btree (environment_id, workflow_id, created_at) INCLUDE (outcome);
 
 CREATE TABLE sign_in_attempts (
   key text COLLATE "C" NOT NULL,

@@ -22,16 +22,20 @@ import { registerProof } from './edge/proof.ts'
 import { registerProtection } from './edge/protection.ts'
 import { takeTokens } from './edge/rate-limit.ts'
 import { type App, type Clock, logOf, type Services, sharedLogger } from './edge/resource.ts'
-import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
+import { refuseLesserKey, registerScopes, scopeNeededFor } from './edge/scopes.ts'
 import { registerTraces } from './edge/traces.ts'
 import { compileValidator } from './edge/validation.ts'
 import { openToBrowsers } from './inbox/cors.ts'
 import { InboxTokens } from './inbox/token.ts'
 import { resources } from './routes.ts'
+import { ShadowDoor } from './shadow/door.ts'
 import { registerDocs } from './site/docs.ts'
 
 /** Of one path segment. A longer one would only reach the catch-all route of the dashboard. */
 const longestPart = 2_000
+
+/** The route of the dashboard's page: whatever no other route is. */
+const everyPath = '/*'
 
 /** Bodies over this many bytes are refused, unless a route allows more. */
 const bodyLimit = 100 * 1024
@@ -90,6 +94,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const deadline = new Deadline(app, config.answerSeconds)
   const idempotency = new Idempotency(app, services)
   const heldRequests = new HeldRequests(app, services)
+  const door = new ShadowDoor(app, services)
   // One hook for each stage of a request: each costs something even where it has nothing to do. None has a promise where there is
   // nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => {
@@ -98,12 +103,15 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (stopping.isStopping) reply.header('Connection', 'close')
     const isPreflight = openToBrowsers(request, reply, services.brand)
     if (isPreflight) return void reply.code(204).send()
-    if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
-    refuseUnstorableUrl(request.url)
-    if (request.url.length > longestPart) refuseLongParts(request.url)
     // Made anew each time it is asked for.
     const { config: rules } = request.routeOptions
     request.rules = rules
+    const isUnknown = request.is404 || rules.url === everyPath
+    // The service behind a shadow environment may know it.
+    const isTried = isUnknown && request.headers.authorization !== undefined
+    if (request.is404 && !isTried) throw notFound(request)
+    refuseUnstorableUrl(request.url)
+    if (request.url.length > longestPart) refuseLongParts(request.url)
     const held = rules.always ? undefined : overload.enter()
     request.held = held
     deadline.watch(reply)
@@ -112,10 +120,25 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
       deadline.forget(reply)
       if (held) overload.leave(held)
     })
-    const waiting = held && authenticate(request, reply, held)
-    if (!waiting) return done()
-    waiting.then(() => done(), done)
+    const waiting = isTried ? tryKey(request) : held && authenticate(request, reply, held)
+    if (!waiting && !request.isPassedOn) return done()
+    Promise.resolve(waiting)
+      .then(() => {
+        if (request.isPassedOn) return door.pass(request, reply)
+        return request.is404 ? done(notFound(request)) : done()
+      }, done)
+      .catch(done)
   })
+  /** Whose key it is, for a path that we do not know. Whoever has none gets the same answer as ever. */
+  const tryKey = async (request: FastifyRequest): Promise<void> => {
+    try {
+      await apiKeys.authenticate(request, () => undefined)
+      const needed = scopeNeededFor(request.method, request.url.split('?', 1)[0] ?? '', {})
+      request.isPassedOn = request.environment.isShadow && door.takes(request) && request.key?.may(needed) === true
+    } catch {
+      request.isPassedOn = false
+    }
+  }
   /** Who asks, and whether they may. @returns a promise if that has to be looked up */
   const authenticate = (request: FastifyRequest, reply: FastifyReply, held: Held): Promise<void> | undefined => {
     const { inbox: isInbox, public: isPublic, people: isForPeople } = request.rules
@@ -125,9 +148,11 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     const chargeTo = (environmentId?: string) => overload.charge(held, environmentId ?? from(), announcedBytes(request))
     const admit = (): Promise<void> | undefined => {
       if (isForPeople && request.key) throw fail('people_only')
+      if (request.environment?.isShadow) request.isPassedOn = door.takes(request)
       if (request.key) refuseLesserKey(request, request.key)
       chargeTo(request.environment?.id)
-      if (config.rateLimit === 'off') return undefined
+      // A request that we make to ourselves was counted when it came in.
+      if (config.rateLimit === 'off' || request.way !== undefined) return undefined
       return takeTokens({ ...services, level: config.rateLimit }, request, reply)
     }
     if (isInbox)
@@ -190,6 +215,8 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   for (const register of resources) register(app, services)
   return app
 }
+
+const notFound = ({ method, url }: FastifyRequest) => fail('route_not_found', { method, path: url })
 
 function refuseLongParts(url: string): void {
   const [path = ''] = url.split('?', 1)

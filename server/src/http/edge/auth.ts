@@ -133,7 +133,7 @@ export class ApiKeys {
       .leftJoin('environments as e', 'e.id', 'k.environment_id')
       .select(['k.id', 'k.name', 'k.scopes', 'k.allowed_addresses', 'k.user_id', 'k.expires_at'])
       .select(['k.organization_id', 'e.id as environment_id', 'e.organization_id as of', 'e.rate_limits'])
-      .select(['e.is_protected', 'e.is_open_to_automation', 'e.clock_seed'])
+      .select(['e.is_protected', 'e.is_open_to_automation', 'e.clock_seed', 'e.shadow'])
       .where('k.hash', '=', hash)
       .executeTakeFirst()
     if (!row) return undefined
@@ -144,7 +144,8 @@ export class ApiKeys {
     if (environmentId !== null) {
       const protection = protectionOf(row)
       const isHeld = row.clock_seed !== null
-      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, isHeld })
+      const kind = { isHeld, isShadow: row.shadow !== null }
+      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, ...kind })
     }
     return {
       rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),
