@@ -145,7 +145,9 @@ export async function startService(
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
     const { dedupDays, storeContent, mailName, publicUrl } = config
-    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
+    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, {
+      ...{ connections: lookupConnections, idle: 1, onError },
+    })
     parts.add(closeLookups)
     // Opened when somebody moves the clock of an environment for tests.
     const sessionUrl = config.sessionDatabaseUrl ?? databaseUrl

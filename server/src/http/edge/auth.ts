@@ -27,6 +27,13 @@ interface Known {
   expiresAt: Date | null
   /** Undefined: everywhere. */
   allowed: BlockList | undefined
+  /** Set if nothing but its rights has to be checked. */
+  plain: Caller | undefined
+}
+
+interface Caller {
+  rights: KeyRights
+  environment: Environment
 }
 
 /** Under which a key of one environment has it, whatever the request names. */
@@ -75,6 +82,13 @@ export class ApiKeys {
     const known = this.#known.get(authorization)
     if (known) return this.#admit(request, known)
     return this.#lookUp(request, authorization, beforeLookUp).then((found) => this.#admit(request, found))
+  }
+
+  /** Whom a cached key stands for: one of an environment, without an expiry or a list of addresses. Undefined for any other. */
+  recall(authorization: string | undefined): Caller | undefined {
+    const plain = this.#known.get(authorization ?? '')?.plain
+    if (plain) this.#uses.note(plain.rights.id, this.#clock.now())
+    return plain
   }
 
   #admit(request: FastifyRequest, known: Known): Promise<void> | undefined {
@@ -147,11 +161,15 @@ export class ApiKeys {
       const kind = { isHeld, isShadow: row.shadow !== null }
       environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, ...kind })
     }
+    const rights = new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null })
+    const { expires_at: expiresAt, allowed_addresses: addresses } = row
+    const environment = environments.get(own)
+    const isPlain =
+      expiresAt === null && addresses === null && environment && !environment.isHeld && !environment.isShadow
     return {
-      rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),
-      ...{ organizationId, userId, environments },
-      expiresAt: row.expires_at,
-      allowed: row.allowed_addresses === null ? undefined : networksOf(row.allowed_addresses),
+      ...{ rights, organizationId, userId, environments, expiresAt },
+      allowed: addresses === null ? undefined : networksOf(addresses),
+      plain: isPlain ? { rights, environment } : undefined,
     }
   }
 }

@@ -144,7 +144,7 @@ export interface Person {
 }
 
 /** For log lines with the id of the request. */
-export const logOf = ({ log, id }: FastifyRequest): FastifyBaseLogger => log.child({ reqId: id })
+export const logOf = ({ log, id }: Pick<FastifyRequest, 'log' | 'id'>): FastifyBaseLogger => log.child({ reqId: id })
 
 /** Fastify makes a logger for each request, with options, which costs more than its authentication. This one gives it itself. */
 export function sharedLogger(log: Logger): Logger {
@@ -229,5 +229,10 @@ declare module 'fastify' {
     leavesClock?: boolean
     /** Whether its schema describes a body. */
     takesBody?: boolean
+    /**
+     * Takes the short path. Its handler reads environment, headers and body and sets the status, and nothing else; its schema
+     * describes the body and the answer of a 201.
+     */
+    hot?: boolean
   }
 }

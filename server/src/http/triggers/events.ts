@@ -97,7 +97,10 @@ export const events: Resource = (app, services) => {
 
   app.post(
     '/v1/events/trigger',
-    { bodyLimit, schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } } },
+    {
+      ...{ bodyLimit, config: { hot: true } },
+      schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } },
+    },
     (request, reply) => {
       reply.code(201)
       return send(request, request.body)
@@ -108,6 +111,7 @@ export const events: Resource = (app, services) => {
     '/v1/events/trigger/bulk',
     {
       bodyLimit,
+      config: { hot: true },
       schema: {
         tags,
         summary: 'Trigger up to 100 events',
