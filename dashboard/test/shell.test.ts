@@ -106,6 +106,35 @@ describe('when something goes wrong', () => {
     expect(await axeViolations(page)).toEqual([])
   })
 
+  test('a link that is followed while the first page is being chosen opens its page', async () => {
+    const { page } = await open({ path: '/account' })
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    const gates = ['**/v1/notifications*', '**/assets/topics-*.js'].map((pattern) => {
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const asked = page.waitForRequest(pattern)
+      return { pattern, held, asked, release }
+    })
+    for (const { pattern, held } of gates)
+      await page.route(pattern, async (route) => {
+        await held
+        await route.continue()
+      })
+    const [choice, file] = gates
+    await follow(page, '/')
+    await choice?.asked
+    await follow(page, '/topics')
+    await file?.asked
+    const chosen = page.waitForResponse('**/v1/notifications*')
+    choice?.release()
+    await (await chosen).finished()
+    file?.release()
+    await page.getByRole('heading', { name: 'Topics', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/topics')
+  })
+
   test('an unreachable server is named, and Try again works', async () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, path: '/account' })
