@@ -5,7 +5,9 @@ import { addWorkflow } from '../../server/test/workflows.ts'
 import {
   axeViolations,
   cutTexts,
+  findNewTexts,
   follow,
+  newColorViolations,
   overflowOnPhone,
   takeScreenshot,
   takeScreenshots,
@@ -366,11 +368,16 @@ describe('every page', () => {
         add(await cutTexts(page), '')
         add(await axeViolations(page), ' (axe)')
         // Of all that axe looks for, the theme changes only the colors.
+        if (!(await findNewTexts(page))) continue
         await page.emulateMedia({ colorScheme: 'dark' })
-        add(await axeViolations(page, ['color-contrast']), ' in the dark theme (axe)')
+        add(await newColorViolations(page), ' in the dark theme (axe)')
         await page.emulateMedia({ colorScheme: 'light' })
       }
     }
+    // A text in a color that was not there before is looked at.
+    await page.locator('h1').evaluate((heading) => heading.setAttribute('style', 'color: #bbb'))
+    expect(await findNewTexts(page)).toBe(true)
+    expect(await newColorViolations(page)).toEqual([expect.stringMatching(/^color-contrast: <h1/)])
     await page.setViewportSize({ width: 820, height: 900 })
     await show(page, '/workflows')
     await page.getByRole('cell', { name: german, exact: true }).hover()
