@@ -1,18 +1,9 @@
 // `npm run bench`: runs the benchmarks, prints one table, stores the results and updates the documentation. Arguments select
 // suites; `--quick` uses smaller sizes and keeps its results apart.
 import path from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommand } from './harness/command-line.ts'
 import { root, seen } from './harness/service.ts'
-import {
-  cellsOf,
-  columns,
-  type Figure,
-  isMeasured,
-  isMet,
-  type Options,
-  type Suite,
-  tableOf,
-} from './report/figures.ts'
+import { cellsOf, columns, type Figure, isMeasured, isMet, type Suite, tableOf } from './report/figures.ts'
 import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { benchAccepting } from './suites/accepting.ts'
@@ -69,29 +60,17 @@ const suites: Record<string, Suite> = {
 /** Runs only by name: it takes an hour. */
 const onlyByName = new Set(['soak'])
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    minutes: { type: 'string', default: '60' },
-    'per-second': { type: 'string', default: '50' },
-  },
-})
-const options: Options = {
-  quick: values.quick,
-  minutes: Number(values.minutes),
-  perSecond: Number(values['per-second']),
+const command = readCommand(process.argv.slice(2), Object.keys(suites))
+if ('text' in command) {
+  process[command.exitCode === 0 ? 'stdout' : 'stderr'].write(command.text)
+  process.exit(command.exitCode)
 }
-const unknown = positionals.filter((name) => !(name in suites))
-if (unknown.length > 0) {
-  process.stderr.write(`Unknown benchmark: ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
-  process.exit(2)
-}
+const { options, names } = command
 
 const results = path.join(root, 'bench/results')
 const folder = options.quick ? path.join(results, 'quick') : results
 const wanted = Object.entries(suites).filter(([name]) =>
-  positionals.length > 0 ? positionals.includes(name) : !onlyByName.has(name),
+  names.length > 0 ? names.includes(name) : !onlyByName.has(name),
 )
 // A rejection that its suite has not awaited yet: the suite reports it later, or continues without it.
 process.on('unhandledRejection', (error) => process.stderr.write(`  in the background: ${String(error)}\n`))
@@ -120,7 +99,7 @@ for (const [suite, run] of wanted) {
 
 if (!options.quick) process.stderr.write(`written: ${writePages(root).join(', ')}\n`)
 
-const last = options.quick || positionals.length > 0 ? [] : (readResults(results).get('soak')?.figures ?? [])
+const last = options.quick || names.length > 0 ? [] : (readResults(results).get('soak')?.figures ?? [])
 const lines = [...figures, ...last.map((figure) => ({ ...figure, name: `soak, when last run: ${figure.name}` }))]
 process.stdout.write(`\n${tableOf([columns, ...lines.map(cellsOf)])}\n`)
 const missed = figures.filter((figure) => isMet(figure) === false)

@@ -13,18 +13,11 @@ import {
 } from './books.ts'
 import { ask } from './client.ts'
 import { endedBy, endingFindings } from './endings.ts'
-import {
-  capLimit,
-  eventIdOf,
-  type Plan,
-  type Trigger,
-  throttleThreshold,
-  type WorkflowName,
-  workflowNames,
-} from './plan.ts'
+import { eventIdOf, type Plan, type Trigger, type WorkflowName, workflowNames } from './plan.ts'
 import type { Asked } from './provider.ts'
 import { checkRefusals } from './refusals.ts'
 import { reported } from './reports.ts'
+import { Windows } from './windows.ts'
 import { armOf, deputy, isOdd, markOf, stepsOf } from './workflows.ts'
 
 /** Results for one kind of step. */
@@ -84,10 +77,7 @@ class Auditor {
   readonly #runs: Map<string, Run[]>
   /** What each inbox should show. */
   readonly #notes = new Map<string, string[]>()
-  /** By person and key: the events expected in digests, and those found. */
-  readonly #collected = new Map<string, { due: string[]; found: string[] }>()
-  readonly #passed = new Map<string, { runs: number; passed: number }>()
-  readonly #capped = new Map<string, { runs: number; passed: number }>()
+  readonly #windows = new Windows()
   readonly #sandboxed = new Set<string>()
   /** Marks of requests that the provider may have got. */
   readonly #expected = new Set<string>()
@@ -143,10 +133,10 @@ class Auditor {
     for (const key of unexpected.keys()) this.#find('duplicated', `unexpected run: ${key}`)
     for (const refusal of ledger.refusals) this.#find('wrong', `the API refused ${refusal}`)
     this.#checkCancels()
-    this.#checkDigests()
-    this.#checkThrottles()
-    this.#checkCaps()
-    for (const { kind, what, step } of endingFindings(this.#books.plan, ledger, this.#runs))
+    for (const { kind, what, step } of [
+      ...this.#windows.findings(),
+      ...endingFindings(this.#books.plan, ledger, this.#runs),
+    ])
       this.#find(kind, what, step)
     for (const mark of this.#books.provider.asked.keys())
       if (!this.#expected.has(mark))
@@ -192,12 +182,12 @@ class Auditor {
     const where = `${job.step_id} of ${run.id} (${trigger.transactionId}, ${run.subscriber_id})`
     tally.due += 1
     const isHeld = heldReasons.has(job.reason ?? '')
-    if (trigger.workflow === 'capped') this.#noteCapped(run, job)
+    if (trigger.workflow === 'capped') this.#windows.noteCapped(run, job)
     if (trigger.workflow === 'reached' && job.step_id === 'note') this.#checkGoal(trigger, job, where)
     if (trigger.workflow === 'branched' && job.step_id === 'note') this.#checkExit(trigger, job, where)
     const messages = run.messages.filter(({ step_id }) => step_id === job.step_id)
-    if (job.type === 'digest') this.#noteDigest(trigger, run, job)
-    if (job.type === 'throttle') this.#notePass(trigger, run, job)
+    if (job.type === 'digest') this.#windows.noteEvent(trigger, run, job)
+    if (job.type === 'throttle') this.#windows.noteThrottled(trigger, run, job)
     if (trigger.workflow === 'coded') this.#expected.add(`${this.#markOf(trigger, run, job)} of code`)
     if (isHeld) {
       tally.held += 1
@@ -267,23 +257,6 @@ class Auditor {
       this.#find(isOdd(n) ? 'duplicated' : 'lost', `${where} is ${reason ?? 'done'}`, 'goal')
   }
 
-  #noteCapped({ subscriber_id }: Run, { reason }: Job): void {
-    const known = this.#capped.get(subscriber_id) ?? { runs: 0, passed: 0 }
-    this.#capped.set(subscriber_id, { runs: known.runs + 1, passed: known.passed + (reason === 'capped' ? 0 : 1) })
-  }
-
-  #checkCaps(): void {
-    for (const [who, { runs, passed }] of this.#capped) {
-      const expected = Math.min(runs, capLimit)
-      if (passed !== expected)
-        this.#find(
-          passed < expected ? 'lost' : 'duplicated',
-          `${who} got ${passed} of ${runs} messages under a cap that lets ${expected} through`,
-          'cap',
-        )
-    }
-  }
-
   /** An odd trigger leaves in its arm, an even one goes on behind it. */
   #checkExit({ n }: Trigger, { reason }: Job, where: string): void {
     if (reason !== 'canceled_by_user' && (reason === 'exited') !== isOdd(n))
@@ -310,7 +283,7 @@ class Auditor {
     for (const { content } of messages) {
       const rest = content?.startsWith(mark) ? content.slice(mark.length) : undefined
       if (rest === undefined) this.#find('wrong', `${where} says ${content}`)
-      if (trigger.workflow === 'digested') this.#collectedBy(trigger, run).found.push(...numbersIn(rest ?? ''))
+      if (trigger.workflow === 'digested') this.#windows.noteDigest(trigger, run, rest ?? '')
       else if (!restsOf(trigger).includes(rest ?? '')) this.#find('wrong', `${where} says ${content}`)
       this.#expectNote(run.subscriber_id, content)
     }
@@ -408,50 +381,6 @@ class Auditor {
     const mark = this.#markOf(trigger, run, job)
     this.#expected.add(mark)
     return this.#books.provider.asked.get(mark) ?? []
-  }
-
-  #collectedBy({ key }: Trigger, { subscriber_id }: Run): { due: string[]; found: string[] } {
-    const name = `${subscriber_id} ${key}`
-    const known = this.#collected.get(name) ?? { due: [], found: [] }
-    this.#collected.set(name, known)
-    return known
-  }
-
-  #noteDigest(trigger: Trigger, run: Run, { reason }: Job): void {
-    if (reason !== 'canceled_by_user') this.#collectedBy(trigger, run).due.push(String(trigger.n))
-  }
-
-  #checkDigests(): void {
-    for (const [group, { due, found }] of this.#collected) {
-      const counts = new Map<string, number>()
-      for (const number of found) counts.set(number, (counts.get(number) ?? 0) + 1)
-      for (const number of due)
-        if (!counts.has(number)) this.#find('lost', `event ${number} is in no digest of ${group}`, 'digest')
-      for (const [number, count] of counts) {
-        if (!due.includes(number))
-          this.#find('duplicated', `event ${number} is in a digest of ${group} by mistake`, 'digest')
-        else if (count > 1)
-          this.#find('duplicated', `event ${number} is ${count} times in digests of ${group}`, 'digest')
-      }
-    }
-  }
-
-  #notePass({ key }: Trigger, { subscriber_id }: Run, { status }: Job): void {
-    const name = `${subscriber_id} ${key}`
-    const known = this.#passed.get(name) ?? { runs: 0, passed: 0 }
-    this.#passed.set(name, { runs: known.runs + 1, passed: known.passed + (status === 'completed' ? 1 : 0) })
-  }
-
-  #checkThrottles(): void {
-    for (const [group, { runs, passed }] of this.#passed) {
-      const expected = Math.min(runs, throttleThreshold)
-      if (passed !== expected)
-        this.#find(
-          passed < expected ? 'lost' : 'duplicated',
-          `${passed} of ${runs} passed the throttle of ${group}, which lets ${expected} through`,
-          'throttle',
-        )
-    }
   }
 
   /** A confirmed cancel was carried out, and nothing else was cancelled. */
@@ -578,8 +507,6 @@ const restsOf = ({ workflow, n }: Trigger): string[] => {
   if (workflow === 'answered') return ['answered yes', 'answered no']
   return [workflow === 'computed' || workflow === 'coded' ? String(n * 2) : '']
 }
-
-const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
 
 const linesOf = ({ details }: Job, text: string): StoredDetail[] =>
   details.filter(({ detail }) => detail.startsWith(text))

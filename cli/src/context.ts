@@ -35,13 +35,14 @@ export class Context {
     return url.replace(/\/+$/, '')
   }
 
-  service(): Service {
+  /** @param asksHere false for what an application would send: it goes on to a service behind the environment */
+  service({ asksHere = true } = {}): Service {
     const url = this.url()
     const key = this.env.BELFRY_API_KEY ?? this.keys().get(url)
     if (!key)
       throw new Failure('usage', 'no_key', `There is no key for ${url}; set BELFRY_API_KEY, or run "belfry login"`)
     // A key of the organization opens several environments.
-    return new Service({ url, key, environment: this.env.BELFRY_ENVIRONMENT })
+    return new Service({ url, key, environment: this.env.BELFRY_ENVIRONMENT, asksHere })
   }
 
   #keyFile(): string {

@@ -9,6 +9,7 @@ import { pull } from './commands/pull.ts'
 import { plan, push, validate } from './commands/push.ts'
 import { schema } from './commands/schema.ts'
 import { init, login, logout, whoami } from './commands/setup.ts'
+import { shadow } from './commands/shadow.ts'
 import { test } from './commands/test.ts'
 import { types } from './commands/types.ts'
 import { Context, type GlobalOptions } from './context.ts'
@@ -148,6 +149,16 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     context,
     env,
   )
+  command('shadow', 'compare an environment with the service behind it, and choose what it delivers itself')
+    .argument('<action>', 'report, differences, live or back')
+    .argument('[ids...]', 'with live and back: the workflows')
+    .option('--since <time>', 'with report: only triggers from then on')
+    .option('--kind <kind>', 'with differences: missing, extra, status, recipient, content or time')
+    .option('--workflow <id>', 'with differences: only of this workflow')
+    .option('--limit <count>', 'with differences: how many', count(1, 100))
+    .action((action: string, ids: string[], options: Parameters<typeof shadow>[3]) =>
+      shadow(context(), action, ids, options),
+    )
   command('schema', 'print the JSON Schema of a kind')
     .argument('<kind>', 'workflow, layout, translation, topic, integration, variable or belfry')
     .action((kind: string) => schema(kind))

@@ -22,27 +22,42 @@ interface Call {
   isRepeatable?: boolean
 }
 
+interface Place {
+  url: string
+  key: string
+  environment?: string | undefined
+  asksHere?: boolean
+}
+
 export class Service {
   readonly url: string
   readonly #key: string
   /** Which one, for a key of the organization. */
   readonly #environment: string | undefined
+  /** Where the environment stands in front of another service: whether it is asked itself. */
+  readonly #asksHere: boolean
   /** HTTPS_PROXY and NO_PROXY hold. */
   readonly #dispatcher = new EnvHttpProxyAgent({ connect: { timeout: patienceMs } })
 
-  constructor({ url, key, environment }: { url: string; key: string; environment?: string | undefined }) {
+  constructor({ url, key, environment, asksHere = true }: Place) {
     this.url = url.replace(/\/+$/, '')
     this.#key = key
     this.#environment = environment
+    this.#asksHere = asksHere
   }
 
   /** For what speaks HTTP itself. */
   get place(): { url: string; key: string; environment: string | undefined; fetch: typeof globalThis.fetch } {
-    const through = (url: string, init: object) => fetch(url, { ...init, dispatcher: this.#dispatcher })
+    const through = (url: string, init: { headers?: Record<string, string> }) =>
+      fetch(url, { ...init, headers: { ...init.headers, ...this.#asked }, dispatcher: this.#dispatcher })
     return {
       ...{ url: this.url, key: this.#key, environment: this.#environment },
       fetch: through as unknown as typeof globalThis.fetch,
     }
+  }
+
+  get #asked(): Record<string, string> {
+    return this.#asksHere ? { 'belfry-shadow': 'here' } : {}
   }
 
   async get<T>(path: string): Promise<T> {
@@ -82,6 +97,7 @@ export class Service {
       headers: {
         authorization: `ApiKey ${this.#key}`,
         ...(this.#environment ? { 'belfry-environment': this.#environment } : {}),
+        ...this.#asked,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,13 +1,15 @@
 // The command line tool against a real service: files.md §2 to §5.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
+import { compareNow, makeShadow, settle } from '../../server/test/shadow.ts'
 import { contentsOf, type Place, useCommand, write } from './command.ts'
 
-const server = useServer()
+const server = useServer({ allowPrivateAddresses: true })
 const command = useCommand()
 let api: Api
 let other: Api
@@ -363,6 +365,16 @@ describe('validate', () => {
     expect(code).toBe(2)
   })
 
+  test('tells of a body that leads out of its folder', async () => {
+    write(folder, {
+      'elsewhere.html': 'secret',
+      'belfry/workflows/a/workflow.yaml': `${head}steps:\n  - { stepId: m, name: M, type: sms, controlValues: { body: { $file: m.html } } }\n`,
+    })
+    symlinkSync(path.join(folder, 'elsewhere.html'), at('workflows', 'a', 'm.html'))
+    const { problems } = await problemsOf({})
+    expect(problems).toContainEqual(expect.stringMatching(/error "m\.html" leads out of its folder/))
+  })
+
   test('what the service would list as an issue is a warning', async () => {
     const body = 'body: "{{payload.x}} {{env.SITE}}"'
     const files = {
@@ -504,4 +516,57 @@ test('exit codes tell what kind of failure it was', async () => {
   expect((await command.run(folder, {}, 'schema', 'workflow')).stdout).toContain('"workflowId"')
   for (const shell of ['bash', 'zsh', 'fish'])
     expect((await command.run(folder, {}, 'completion', shell)).stdout).toContain('validate')
+})
+
+describe('shadow', () => {
+  test('report prints both sides and ends with 1 where something differs; live and back switch a workflow', async () => {
+    const { upstream, front, here } = await makeShadow(server)
+    const there = { url: front.url, key: front.key }
+    const shadow = (...args: string[]) => command.run(folder, there, 'shadow', ...args)
+    await makeWorkflow(upstream, 'same', [inApp('Same')])
+    await makeWorkflow(here, 'same', [inApp('Same')])
+    await trigger(front, 'same', 'ada')
+    await settle(server)
+    const clean = await shadow('report')
+    expect([clean.code, clean.stdout]).toEqual([
+      ...[0, expect.stringContaining('1 triggers passed on, 1 compared: 1 the same, 0 different, 0 to come')],
+    ])
+    expect(clean.stdout).toMatch(/same {2}1 compared, the same, clean since 20/)
+
+    await makeWorkflow(upstream, 'other', [inApp('There')])
+    await makeWorkflow(here, 'other', [inApp('Here')])
+    const since = server.clock.now().toISOString()
+    await trigger(front, 'other', 'ada', { transactionId: 'differs' })
+    await settle(server)
+    const report = await shadow('report', '--since', since, '--json')
+    expect(report).toMatchObject({ code: 1, json: { triggers: 1, different: 1, kinds: { content: 1 } } })
+    const listed = await shadow('differences', '--workflow', 'other', '--kind', 'content', '--limit', '5')
+    expect(listed).toMatchObject({ code: 0 })
+    expect(listed.stdout).toMatch(
+      /content content {2}other {2}in_app-0 {2}ada {2}differs\n {2}there: There\n {2}here: {2}Here/,
+    )
+    expect((await shadow('differences', '--workflow', 'same')).stdout).toBe('No differences.\n')
+
+    expect((await shadow('live', 'same', 'other')).stdout).toBe('Delivered here: other, same\n')
+    expect((await shadow('back', 'same', '--json')).json.live).toEqual(['other'])
+    expect((await shadow('live', '--json')).json.live).toEqual(['other'])
+    expect((await shadow('back', 'other')).stdout).toBe('Everything is passed on.\n')
+    expect((await shadow('live', 'none')).code).toBe(4)
+    expect((await shadow('nothing')).code).toBe(2)
+    expect((await shadow('report', 'same')).code).toBe(2)
+    expect(await command.run(folder, { url: api.url, key: api.key }, 'shadow', 'report')).toMatchObject({ code: 4 })
+  })
+
+  test('commands ask the environment itself, not the service behind it', async () => {
+    const { upstream, front, here } = await makeShadow(server)
+    await makeWorkflow(here, 'here-only', [inApp('Here')])
+    await makeWorkflow(upstream, 'there-only', [inApp('There')])
+    const there = { url: front.url, key: front.key }
+    expect((await command.run(folder, there, 'pull', '--json')).code).toBe(0)
+    expect(existsSync(at('workflows', 'here-only', 'workflow.yaml'))).toBe(true)
+    expect(existsSync(at('workflows', 'there-only'))).toBe(false)
+    await compareNow(server)
+    const explained = await command.run(folder, there, 'explain', 'here-only', 'ada', '--json')
+    expect(explained.code, explained.stderr).toBe(0)
+  })
 })

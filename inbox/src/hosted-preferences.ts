@@ -10,7 +10,8 @@ async function begin(form: HTMLElement): Promise<void> {
   const element = document.createElement('belfry-preferences') as PreferencesElement
   element.setAttribute('locale', document.documentElement.lang)
   element.options = { preferencesToken: token }
-  for (const part of form.querySelectorAll('fieldset, #save')) part.remove()
+  // The element shows all of these, locked workflows too.
+  for (const part of form.querySelectorAll('fieldset, #save, #always')) part.remove()
   // The element begins with headings of the third level.
   const heading = document.createElement('h2')
   heading.className = 'hidden'

@@ -104,6 +104,8 @@ test('with JavaScript each switch is saved as it is moved, by mouse or keyboard'
   const element = page.locator('belfry-preferences')
   await element.getByText('News of the shop').first().waitFor()
   expect(await page.locator('form fieldset').count()).toBe(0)
+  // Those that nobody can switch off are listed once.
+  expect(await page.getByText('Alarms', { exact: true }).count()).toBe(1)
   expect(await violations(page)).toEqual([])
   expect(await isWiderThanScreen(page)).toBe(false)
   await picture(page, 'preferences-element')

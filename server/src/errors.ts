@@ -956,6 +956,18 @@ export const errorTable = {
     message: (p: { limit: number; topicKey: string }) =>
       `A subscriber has at most ${p.limit} subscriptions to topic "${p.topicKey}"`,
   },
+  upstream_unavailable: {
+    status: 502,
+    message: (p: { reason: string }) => `The service behind this environment gave no answer (${p.reason})`,
+  },
+  shadow_not_set: {
+    status: 409,
+    message: says('This environment stands in front of no other service; make an environment with `shadow` for that'),
+  },
+  shadow_without_clock: {
+    status: 422,
+    message: says('An environment in front of another service has no held clock; leave out `clock` or `shadow`'),
+  },
   past_retention: { status: 422, message: says('Older than messages are kept here') },
   owned_by_files: {
     status: 409,
@@ -1067,6 +1079,10 @@ export const errorTable = {
     status: 409,
     message: (p: { id: string }) =>
       `Delivery ${p.id} cannot be sent again: its subscriber, workflow or trigger has been deleted`,
+  },
+  delivery_suppressed: {
+    status: 409,
+    message: (p: { id: string }) => `Delivery ${p.id} is held back by the suppression list; remove the entry first`,
   },
   sandbox_message_not_found: {
     status: 404,

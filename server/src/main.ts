@@ -27,7 +27,7 @@ import { Alarm } from './engine/queue/alarm.ts'
 import { canary, canarySchedule } from './engine/queue/canary.ts'
 import { choreSchedule, chores } from './engine/queue/chores.ts'
 import { startWorker, type Worker } from './engine/queue/worker.ts'
-import type { ThreadFile } from './engine/simulation/simulations.ts'
+import type { SimulationThread } from './engine/simulation/simulations.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/edge/brand.ts'
@@ -83,7 +83,7 @@ interface Surroundings {
   clock: Clock
   log: Logger
   tracing?: Tracing | undefined
-  simulationThread?: ThreadFile | undefined
+  simulationThread?: SimulationThread | undefined
 }
 
 /** What has been started, stopped in reverse order. */
@@ -145,7 +145,9 @@ export async function startService(
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
     const { dedupDays, storeContent, mailName, publicUrl } = config
-    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
+    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, {
+      ...{ connections: lookupConnections, idle: 1, onError },
+    })
     parts.add(closeLookups)
     // Opened when somebody moves the clock of an environment for tests.
     const sessionUrl = config.sessionDatabaseUrl ?? databaseUrl
@@ -190,7 +192,7 @@ export async function startService(
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const)
         workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
-      const watch = new OutboxWatch({ url: sessions.url, work: () => outbox.takeSome(), onError })
+      const watch = new OutboxWatch({ url: sessions.url, work: (taken) => outbox.takeSome(taken), onError })
       watch.start()
       parts.add(() => watch.stop())
       for (const other of config.outboxes)

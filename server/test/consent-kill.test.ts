@@ -1,10 +1,15 @@
 // The suppression list and processes that die: an entry that was answered holds, a report counts once, and nothing is sent to
 // somebody who refused while nobody was there.
 import { createHmac, randomBytes } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hashOfAddress, lockOfHash } from '../src/db/core/addresses.ts'
+import { Presence } from '../src/engine/queue/presence.ts'
+import { CutLine } from './cut-line.ts'
 import { freePort } from './free-port.ts'
+import { startHere } from './here.ts'
 import { type Run, usePrograms } from './program.ts'
 import { makeWorkflow, runOf, runsOf, trigger } from './runs.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey, sendTo } from './server.ts'
@@ -50,7 +55,7 @@ async function kill(program: Run): Promise<void> {
 
 let mailings = 0
 /** A workflow of its own, whose mail goes to the vendor. */
-async function mailing(api: Api): Promise<{ workflowId: string; address: string; inbound: string }> {
+async function mailing(api: Api, more: object = {}): Promise<{ workflowId: string; address: string; inbound: string }> {
   mailings += 1
   const workflowId = `news-${mailings}`
   const identifier = `mail-${mailings}`
@@ -61,7 +66,7 @@ async function mailing(api: Api): Promise<{ workflowId: string; address: string;
   })
   expect(made, made.text).toMatchObject({ status: 201 })
   await api.post(`/v1/integrations/${made.body._id}/set-primary`)
-  await makeWorkflow(api, workflowId, [{ type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }])
+  await makeWorkflow(api, workflowId, [{ type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }], more)
   return {
     ...{ workflowId, address: `ada-${mailings}@example.com` },
     inbound: `/v2/inbound-webhooks/delivery-providers/${environmentId}/${made.body._id}`,
@@ -144,6 +149,160 @@ test('a process that dies at the gate sends nothing, and who refused meanwhile g
   expect((await runOf(second.api, transactionId)).jobs).toMatchObject([{ status: 'canceled', reason: 'suppressed' }])
   expect(vendor.asked).toEqual([])
   await kill(second.program)
+})
+
+/** A process that is cut off from the database while it lives: what a killed one does, and more, as it may still call. */
+async function startCut(more: Record<string, string> = {}) {
+  const line = await CutLine.to(settings.DATABASE_URL ?? '')
+  const here = await startHere({ ...settings, DATABASE_URL: line.url, BELFRY_LOG: 'silent', ...more })
+  const patience = () => new Promise((resolve) => setTimeout(resolve, 1_000))
+  return {
+    line,
+    url: here.url,
+    async end() {
+      await Promise.race([here.stop().catch(() => undefined), patience()])
+      await line.close()
+    },
+  }
+}
+
+test('at every statement of a delivery: nothing is sent twice, and nothing after somebody has refused', async () => {
+  vendor.plays(() => ({ body: {} }))
+  const survivor = await startHere({ ...settings, BELFRY_LOG: 'silent' })
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT id FROM environments WHERE type = 'dev' ORDER BY id LIMIT 1",
+  )
+  environmentId = rows[0]?.id ?? ''
+  const api = new Api(survivor.url, key, environmentId, '')
+  const { workflowId } = await mailing(api)
+  const witness = new Presence({
+    url: settings.DATABASE_URL ?? '',
+    log: pino({ level: 'silent' }),
+    pace: { lookMs: 50, graceMs: 150 },
+  })
+  witness.enter('witness')
+  const began = new Map<string, number[]>()
+  const note = (message: unknown) => {
+    const { request } = message as { request: { origin: string; body?: unknown } }
+    const [address] = /cut-[^"@]+@example\.com/.exec(String(request.body)) ?? []
+    if (request.origin === vendor.url && address) began.set(address, [...(began.get(address) ?? []), performance.now()])
+  }
+  subscribe('undici:request:create', note)
+  const send = (to: Api, address: string, transactionId: string) =>
+    to.post('/v1/events/trigger', {
+      ...{ name: workflowId, transactionId, to: { subscriberId: address, email: address } },
+    })
+  const endOf = (transactionId: string) =>
+    vi.waitUntil(async () => (await runsOf(api, transactionId)).find(({ status }) => status !== 'processing'), {
+      ...{ timeout: 60_000, interval: 20 },
+    })
+  const cutAt = async (place: number, name: string) => {
+    const address = `cut-${name}@example.com`
+    const victim = await startCut()
+    const own = new Api(victim.url, key, environmentId, '')
+    await send(own, `warm-${name}@example.com`, `warm-${name}`)
+    await endOf(`warm-${name}`)
+    victim.line.takeStatements()
+    let refused: Promise<number> | undefined
+    const atCut = () => {
+      refused = api.post('/v1/suppressions', { channel: 'email', address }).then(() => performance.now())
+    }
+    victim.line.cutAfter(place, atCut, /graphile|jobs_due|outbox|pool_id|LISTEN|NOTIFY/)
+    await send(own, address, name).catch(() => undefined)
+    // Nobody cuts where there are fewer statements: then it is over.
+    const isCut = await vi.waitUntil(() => victim.line.isCut, { timeout: 1_500, interval: 10 }).catch(() => false)
+    const answeredAt = isCut ? await refused : undefined
+    // Who got no answer triggers again.
+    if (isCut) await vi.waitUntil(async () => (await send(api, address, name)).status === 201, { interval: 20 })
+    const [job] = (await endOf(name)).jobs
+    const calls = began.get(address) ?? []
+    const told = `${name}: ${job.status} ${job.reason}, ${calls.length} calls`
+    expect(calls.length, told).toBeLessThanOrEqual(1)
+    if (answeredAt !== undefined)
+      expect(
+        calls.filter((at) => at > answeredAt),
+        told,
+      ).toEqual([])
+    // It was sent and recorded, or held back; or sent, and what became of it is unknown.
+    expect(told).toMatch(/: (completed undefined, 1|canceled suppressed, [01]) calls/)
+    const statements = victim.line.takeStatements()
+    await victim.end()
+    return { isCut, statement: statements.at(-1) ?? '', job }
+  }
+  try {
+    const reached: string[] = []
+    const outcomes = new Set<string>()
+    for (let place = 1; place <= 60; place += 1) {
+      const { isCut, statement, job } = await cutAt(place, `at-${place}`)
+      if (!isCut) break
+      reached.push(statement)
+      outcomes.add(job.status)
+    }
+    expect(
+      reached.some((each) => each.includes('ask_suppressions')),
+      reached.join('\n'),
+    ).toBe(true)
+    expect(reached, reached.join('\n')).toContain('end_calls')
+    expect([...outcomes].sort()).toEqual(['canceled', 'completed'])
+  } finally {
+    unsubscribe('undici:request:create', note)
+    await witness.leave()
+    await survivor.stop()
+  }
+})
+
+test('at every statement of a click to unsubscribe: it counts as a whole or not at all, and once it is answered', async () => {
+  vendor.plays(() => ({ body: {} }))
+  const survivor = await startHere({ ...settings, BELFRY_LOG: 'silent' })
+  const api = new Api(survivor.url, key, environmentId, '')
+  const { workflowId } = await mailing(api, { messageClass: 'commercial', consentCategory: 'offers' })
+  /** A mail to somebody new. @returns the path of its link */
+  const mailTo = async (subscriberId: string) => {
+    const email = `${subscriberId}@example.com`
+    const before = vendor.asked.length
+    await trigger(api, workflowId, { subscriberId, email })
+    await until(() => expect(vendor.asked).toHaveLength(before + 1))
+    const { headers } = JSON.parse(vendor.asked[before]?.body ?? '{}')
+    return new URL(headers['List-Unsubscribe'].replace(/^<|>.*$/g, '')).pathname
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const click = (url: string) => sendTo(url, 'POST', 'List-Unsubscribe=One-Click', form)
+  const stateOf = async (subscriberId: string) => {
+    const { workflows } = (await api.get(`/v2/subscribers/${subscriberId}/preferences`)).body
+    const own = workflows.find(
+      ({ workflow }: { workflow: { identifier: string } }) => workflow.identifier === workflowId,
+    )
+    return [(await entriesOf(`${subscriberId}@example.com`)).length, own.channels.email]
+  }
+  try {
+    const seen: unknown[] = []
+    for (let place = 1; place <= 30; place += 1) {
+      const subscriberId = `click-${place}`
+      const path = await mailTo(subscriberId)
+      const victim = await startCut({ BELFRY_ROLE: 'api' })
+      await sendTo(victim.url + path, 'GET', undefined, {})
+      victim.line.cutAfter(place)
+      const answer = await click(victim.url + path).catch(() => undefined)
+      const { isCut } = victim.line
+      await victim.end()
+      // The database may still be at the last statement that it got.
+      await until(async () => expect([await stateOf(subscriberId)]).toEqual([await stateOf(subscriberId)]))
+      const state = await stateOf(subscriberId)
+      expect([place, state]).toEqual([
+        place,
+        expect.toSatisfy((now) => String(now) === '1,false' || String(now) === '0,true'),
+      ])
+      if (answer?.status === 200) expect(state).toEqual([1, false])
+      seen.push(state[0])
+      expect(await click(survivor.url + path)).toMatchObject({ status: 200 })
+      expect(await stateOf(subscriberId)).toEqual([1, false])
+      if (!isCut) break
+    }
+    expect(seen.length).toBeGreaterThan(5)
+    expect(new Set(seen)).toEqual(new Set([0, 1]))
+  } finally {
+    await survivor.stop()
+  }
 })
 
 test('a call that a process died with is not made again to somebody who has refused since', async () => {

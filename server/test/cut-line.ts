@@ -5,8 +5,8 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** The bytes that begin a simple query and the end of an extended one. */
-const [query, sync] = ['Q'.charCodeAt(0), 'S'.charCodeAt(0)]
+/** The bytes that begin a simple query, the end of an extended one, and the parts that name its statement. */
+const [query, sync, parse, bind] = ['Q', 'S', 'P', 'B'].map((letter) => letter.charCodeAt(0))
 
 export class CutLine {
   /** What the service connects to. */
@@ -17,6 +17,8 @@ export class CutLine {
   #left = Number.POSITIVE_INFINITY
   #count = 0
   #atCut: () => void = () => undefined
+  #statements: string[] = []
+  #beside = /^never$/
 
   private constructor(databaseUrl: string) {
     const [, folder = ''] = /[?&]host=([^&]+)/.exec(databaseUrl) ?? []
@@ -39,13 +41,20 @@ export class CutLine {
     return count
   }
 
+  /** What passed since the last time: the name of a prepared statement, else the beginning of its text. */
+  takeStatements(): string[] {
+    return this.#statements.splice(0)
+  }
+
   /**
    * Nothing passes after so many more statements, for good. The last one arrives, and its answer does not.
    * @param atCut what happens at that very moment, such as the death of the service
+   * @param beside statements that do not count, such as those of other parts of the service
    */
-  cutAfter(statements: number, atCut: () => void = () => undefined): void {
+  cutAfter(statements: number, atCut: () => void = () => undefined, beside = /^never$/): void {
     this.#left = statements
     this.#atCut = atCut
+    this.#beside = beside
   }
 
   get isCut(): boolean {
@@ -73,11 +82,15 @@ export class CutLine {
       return
     }
     const messages = new Messages()
+    let statement = ''
     client.on('data', (bytes: Buffer) => {
       for (const { type, rest } of messages.split(bytes)) {
         server.write(rest)
+        if (type === query || type === parse || type === bind) statement = nameIn(type, rest) || statement
         if (type !== query && type !== sync) continue
         this.#count += 1
+        if (this.#beside.test(statement)) continue
+        this.#statements.push(statement)
         this.#left -= 1
         // It may be done by the time the connection is lost, or not.
         if (!this.isCut) continue
@@ -95,6 +108,13 @@ export class CutLine {
     this.#left = 0
     for (const socket of this.#open) socket.destroySoon()
   }
+}
+
+/** Of a message, behind its type and length. */
+function nameIn(type: number | undefined, message: Buffer): string {
+  const [first = '', second = ''] = message.toString('latin1', 5, 2_000).split('\0')
+  const text = type === bind ? second : first === '' ? second : first
+  return text.trim()
 }
 
 /** The messages of a client, each with its first byte; those that begin a connection have none. */

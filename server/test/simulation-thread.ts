@@ -3,12 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
+import type { SimulationThread } from '../src/engine/simulation/simulations.ts'
 
 let bundled: Promise<URL> | undefined
 
-export const simulationThread = (): Promise<URL> => {
-  bundled ??= bundle()
-  return bundled
+export const simulationThread: SimulationThread = {
+  file: () => {
+    bundled ??= bundle()
+    return bundled
+  },
+  // Nobody notifies beside a test: it would only wait for the tests of other files.
+  priority: 0,
+  restFactor: 0,
 }
 
 async function bundle(): Promise<URL> {

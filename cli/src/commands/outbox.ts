@@ -16,7 +16,9 @@ const version = 1
 const schemaText = (): string =>
   typeof belfryOutboxSql === 'string'
     ? belfryOutboxSql
-    : readFileSync(new URL('../../../server/src/db/migrations/0076-outbox.sql', import.meta.url), 'utf8')
+    : ['0076-outbox', '0086-outbox-commit']
+        .map((name) => readFileSync(new URL(`../../../server/src/db/migrations/${name}.sql`, import.meta.url), 'utf8'))
+        .join('\n')
 
 interface Options {
   database?: string
@@ -135,7 +137,7 @@ async function install({ terminal }: Context, _ids: string[], options: Options):
 async function drain(context: Context, _ids: string[], options: Options): Promise<void> {
   const { terminal } = context
   const url = needed(options)
-  const service = context.service()
+  const service = context.service({ asksHere: false })
   const { name, identifier, _id } = await service.get<{ name: string; identifier: string; _id: string }>(
     '/v1/environments/me',
   )

@@ -1,7 +1,10 @@
 // Importers that read files, with fixtures after the documented shapes of their services. files.md §6.
 
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../server/test/integrations.ts'
@@ -13,6 +16,7 @@ import * as fixtures from './fixtures.ts'
 
 const server = useServer({ retention: { activityDays: 0, messageDays: 0 } })
 const command = useCommand()
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 let api: Api
 let folder: string
 
@@ -479,6 +483,50 @@ describe('CSV', () => {
     const again = await applied('csv', 'people.csv', '--map', map, '--restart')
     expect(again.kinds.subscribers).toMatchObject({ imported: 0, unchanged: 1_200 })
   })
+
+  test('a real Ctrl-C ends the program gently; run again, it goes on where it was, and nothing is doubled', async () => {
+    const [total, page] = [6_000, 500]
+    write(folder, { 'people.csv': people(total) })
+    const program = path.join(folder, 'belfry-cli')
+    execFileSync(process.execPath, [path.join(root, 'cli', 'build.mjs'), program])
+    const args = ['import', 'csv', 'people.csv', '--map', map, '--apply', '--json']
+    const start = () => {
+      const child = spawn(process.execPath, [path.join(program, 'belfry.mjs'), ...args], {
+        ...{ cwd: folder, env: { PATH: process.env.PATH, HOME: folder, BELFRY_URL: api.url, BELFRY_API_KEY: api.key } },
+      })
+      let stdout = ''
+      child.stdout.on('data', (text) => {
+        stdout += String(text)
+      })
+      const ended = once(child, 'exit').then(([code]) => ({ code, json: JSON.parse(stdout) }))
+      return { child, ended }
+    }
+    const stored = async () => {
+      const { rows } = await server.database.pool.query<{ count: number; people: number }>(
+        'SELECT count(*)::int, count(DISTINCT subscriber_id)::int AS people FROM subscribers WHERE environment_id = $1',
+        [api.environmentId],
+      )
+      return rows[0] ?? { count: 0, people: 0 }
+    }
+    const first = start()
+    await expect.poll(async () => (await stored()).count, { interval: 1, timeout: 60_000 }).toBeGreaterThan(0)
+    first.child.kill('SIGINT')
+    expect(await first.ended).toMatchObject({ code: 130, json: { error: { code: 'interrupted' } } })
+    const { count: half } = await stored()
+    expect(half).toBeLessThan(total)
+    expect(half % page).toBe(0)
+    const { body } = await api.get('/v2/import')
+    expect(body.imports).toMatchObject([{ kinds: [{ kind: 'subscribers', found: total, done: half }] }])
+
+    expect(await start().ended).toMatchObject({
+      ...{ code: 0, json: { kinds: { subscribers: { found: total, imported: total, unchanged: 0, failed: 0 } } } },
+    })
+    expect(await stored()).toEqual({ count: total, people: total })
+    const { body: after } = await api.get('/v2/import')
+    expect(after.imports).toMatchObject([
+      { status: 'done', kinds: [{ kind: 'subscribers', found: total, done: total, imported: total, unchanged: 0 }] },
+    ])
+  }, 120_000)
 
   test('items that the service refuses are listed with their reason', async () => {
     write(folder, { 'people.csv': 'user_id,mail\nada,no address\nbob,bob@example.com\n' })

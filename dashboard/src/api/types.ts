@@ -8544,6 +8544,15 @@ export interface Operations {
         now?: string | undefined
         seed?: number | undefined
       } | undefined
+      /** Makes an environment in front of another service: requests with its key go on to that one, and are done here too, where nothing is sent until a workflow is live */
+      shadow?: {
+        /** The address of the service behind it, such as `https://api.novu.co`; requests keep their path */
+        upstreamUrl: string
+        /** Its API key there. It is kept encrypted and never shown */
+        upstreamKey: string
+        /** How long after a trigger both sides are compared at the latest. Default: 10 */
+        settleMinutes?: number | undefined
+      } | undefined
     }
     answer: {
       _id: string
@@ -8573,6 +8582,13 @@ export interface Operations {
         held: true
         now: string
         seed: number
+      } | undefined
+      /** Only where it stands in front of another service */
+      shadow?: {
+        upstreamUrl: string
+        settleMinutes: number
+        /** The workflows that are delivered here, and not passed on */
+        live: Array<string>
       } | undefined
       createdAt: string
       updatedAt: string
@@ -8609,6 +8625,13 @@ export interface Operations {
         now: string
         seed: number
       } | undefined
+      /** Only where it stands in front of another service */
+      shadow?: {
+        upstreamUrl: string
+        settleMinutes: number
+        /** The workflows that are delivered here, and not passed on */
+        live: Array<string>
+      } | undefined
       createdAt: string
       updatedAt: string
     }>
@@ -8643,6 +8666,13 @@ export interface Operations {
         held: true
         now: string
         seed: number
+      } | undefined
+      /** Only where it stands in front of another service */
+      shadow?: {
+        upstreamUrl: string
+        settleMinutes: number
+        /** The workflows that are delivered here, and not passed on */
+        live: Array<string>
       } | undefined
       createdAt: string
       updatedAt: string
@@ -8695,6 +8725,13 @@ export interface Operations {
         held: true
         now: string
         seed: number
+      } | undefined
+      /** Only where it stands in front of another service */
+      shadow?: {
+        upstreamUrl: string
+        settleMinutes: number
+        /** The workflows that are delivered here, and not passed on */
+        live: Array<string>
       } | undefined
       createdAt: string
       updatedAt: string
@@ -14073,6 +14110,94 @@ export interface Operations {
         code: string
         message: string
       }>
+    }
+  }
+  /** Retrieve the service behind this environment */
+  'GET /v2/shadow': {
+    answer: {
+      upstreamUrl: string
+      settleMinutes: number
+      /** The workflows that are delivered here, and not passed on */
+      live: Array<string>
+    }
+  }
+  /** Choose the workflows that are delivered here */
+  'PATCH /v2/shadow': {
+    body: {
+      /** All of them, by `workflowId` */
+      live?: Array<string> | undefined
+      /** The address of the service behind it, such as `https://api.novu.co`; requests keep their path */
+      upstreamUrl?: string | undefined
+      /** Its API key there. It is kept encrypted and never shown */
+      upstreamKey?: string | undefined
+      /** How long after a trigger both sides are compared at the latest. Default: 10 */
+      settleMinutes?: number | undefined
+    }
+    answer: {
+      upstreamUrl: string
+      settleMinutes: number
+      /** The workflows that are delivered here, and not passed on */
+      live: Array<string>
+    }
+  }
+  /** Report how the triggers of both sides compare */
+  'GET /v2/shadow/report': {
+    query?: {
+      /** Only triggers from then on */
+      since?: string | undefined
+    }
+    answer: {
+      /** Passed on, and done here too */
+      triggers: number
+      compared: number
+      same: number
+      different: number
+      pending: number
+      /** Differences by kind. `missing` is there and not here, `extra` here and not there */
+      kinds: {
+        missing: number
+        extra: number
+        status: number
+        recipient: number
+        content: number
+        time: number
+      }
+      workflows: Array<{
+        workflowId: string
+        compared: number
+        different: number
+        /** The first trigger after the last that differed; null if the newest differed, or none was compared */
+        cleanSince: string | null
+      }>
+    }
+  }
+  /** List the differences, newest first */
+  'GET /v2/shadow/differences': {
+    query?: {
+      kind?: 'missing' | 'extra' | 'status' | 'recipient' | 'content' | 'time' | undefined
+      workflowId?: string | undefined
+      limit?: number | undefined
+      /** The `next` of the page before */
+      after?: string | undefined
+    }
+    answer: {
+      data: Array<{
+        _id: string
+        /** Null for a write that is no trigger */
+        transactionId: string | null
+        subscriberId: string | null
+        workflowId: string | null
+        stepId: string | null
+        kind: 'missing' | 'extra' | 'status' | 'recipient' | 'content' | 'time'
+        /** What differs, such as `status` or `subject`; or the write that failed here */
+        path: string
+        /** What this side has: a text, a list, an object, or null */
+        upstream: unknown
+        /** What this side has: a text, a list, an object, or null */
+        here: unknown
+        createdAt: string
+      }>
+      next: string | null
     }
   }
   /** Retrieve the settings of the organization */

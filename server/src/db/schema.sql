@@ -334,8 +334,11 @@ CREATE TABLE environments (
   clock_seed integer,
   clock_target timestamp(3) with time zone,
   guards jsonb,
+  shadow jsonb,
+  shadow_key text,
   CONSTRAINT environments_clock_check CHECK (((clock_now IS NULL) = (clock_seed IS NULL))),
   CONSTRAINT environments_definition_edits_check CHECK ((definition_edits = ANY (ARRAY['allow'::text, 'warn'::text, 'refuse'::text]))),
+  CONSTRAINT environments_shadow_check CHECK (((shadow IS NULL) = (shadow_key IS NULL))),
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -594,7 +597,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_held ON ONLY public.jobs USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
-CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
+CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text, 'suppressed'::text]));
 
 CREATE TABLE jobs_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -623,7 +626,7 @@ CREATE TABLE jobs_default (
   asked json,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
-CREATE INDEX jobs_default_environment_id_id_idx1 ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text]));
+CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'braked'::text, 'internal'::text, 'suppressed'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_notification_id_idx ON public.jobs_default USING btree (environment_id, notification_id) WHERE (held_at IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
@@ -1133,6 +1136,46 @@ CREATE TABLE saved_views (
 );
 CREATE UNIQUE INDEX saved_views_name ON public.saved_views USING btree (user_id, page, lower(name));
 
+CREATE TABLE shadow_differences (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C",
+  subscriber_id text COLLATE "C",
+  workflow_id text COLLATE "C",
+  step_id text COLLATE "C",
+  kind text COLLATE "C" NOT NULL,
+  path text NOT NULL,
+  upstream json,
+  here json,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT shadow_differences_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'extra'::text, 'status'::text, 'recipient'::text, 'content'::text, 'time'::text]))),
+  CONSTRAINT shadow_differences_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX shadow_differences_age ON public.shadow_differences USING btree (created_at);
+CREATE INDEX shadow_differences_kind ON public.shadow_differences USING btree (environment_id, kind, id);
+CREATE INDEX shadow_differences_subscriber ON public.shadow_differences USING btree (environment_id, subscriber_id);
+CREATE INDEX shadow_differences_workflow ON public.shadow_differences USING btree (environment_id, workflow_id, id);
+
+CREATE TABLE shadow_triggers (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  settles_at timestamp(3) with time zone NOT NULL,
+  due_at timestamp(3) with time zone,
+  looks smallint DEFAULT 0 NOT NULL,
+  outcome text,
+  compared_at timestamp(3) with time zone,
+  CONSTRAINT shadow_triggers_check CHECK (((outcome IS NULL) = (compared_at IS NULL))),
+  CONSTRAINT shadow_triggers_outcome_check CHECK ((outcome = ANY (ARRAY['same'::text, 'different'::text]))),
+  CONSTRAINT shadow_triggers_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX shadow_triggers_age ON public.shadow_triggers USING btree (created_at);
+CREATE INDEX shadow_triggers_due ON public.shadow_triggers USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX shadow_triggers_transaction ON public.shadow_triggers USING btree (environment_id, transaction_id);
+CREATE INDEX shadow_triggers_workflow ON public.shadow_triggers USING btree (environment_id, workflow_id, created_at) INCLUDE (outcome);
+
 CREATE TABLE sign_in_attempts (
   key text COLLATE "C" NOT NULL,
   attempts integer NOT NULL,
@@ -1585,11 +1628,9 @@ CREATE TABLE belfry.outbox (
   role text NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['trigger'::text, 'cancel'::text, 'upsert_subscriber'::text]))),
-  CONSTRAINT outbox_pkey PRIMARY KEY (xact, id),
-  CONSTRAINT tell_drain TRIGGER DEFERRABLE INITIALLY DEFERRED
+  CONSTRAINT outbox_pkey PRIMARY KEY (xact, id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX outbox_transaction ON belfry.outbox USING btree (environment_id, transaction_id);
-CREATE CONSTRAINT TRIGGER tell_drain AFTER INSERT ON belfry.outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION belfry.tell_drain();
 
 CREATE TABLE belfry.refused (
   environment_id text COLLATE "C" NOT NULL,
@@ -1888,7 +1929,6 @@ CREATE OR REPLACE FUNCTION belfry.acting_for(word text)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
   places text[] := ARRAY(SELECT belfry.open_environments());
@@ -1913,12 +1953,18 @@ END $function$;
 
 CREATE OR REPLACE FUNCTION belfry.add_call(environment text, kind text, of_transaction text, body jsonb)
  RETURNS void
- LANGUAGE sql
- SET search_path TO 'pg_catalog', 'pg_temp'
+ LANGUAGE plpgsql
 AS $function$
+BEGIN
   INSERT INTO belfry.outbox (format, environment_id, kind, transaction_id, body, role, created_at)
-  VALUES (belfry.version(), environment, kind, of_transaction, body, belfry.calling_role(), now())
-$function$;
+  VALUES (belfry.version(), environment, kind, of_transaction, body, belfry.calling_role(), now());
+  IF lower(coalesce(current_setting('belfry.notify', true), '')) IN ('off', 'false', 'no', '0') THEN RETURN; END IF;
+  IF pg_try_advisory_xact_lock_shared(7313884028) THEN
+    IF NOT pg_try_advisory_lock_shared(7313884026) THEN RETURN; END IF;
+    PERFORM pg_advisory_unlock_shared(7313884026);
+  END IF;
+  PERFORM pg_notify('belfry_outbox', '');
+END $function$;
 
 CREATE OR REPLACE FUNCTION belfry.allow(role text, environment text)
  RETURNS void
@@ -1944,7 +1990,6 @@ CREATE OR REPLACE FUNCTION belfry.bytes_of(value jsonb)
  RETURNS integer
  LANGUAGE plpgsql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
   written text := value::text;
@@ -1960,7 +2005,6 @@ CREATE OR REPLACE FUNCTION belfry.calling_role()
  RETURNS text
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$SELECT coalesce(nullif(current_setting('role'), 'none'), session_user)$function$;
 
 CREATE OR REPLACE FUNCTION belfry.cancel(transaction_id text)
@@ -1993,7 +2037,6 @@ CREATE OR REPLACE FUNCTION belfry.check_options(options jsonb)
  RETURNS void
  LANGUAGE plpgsql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
   known text[] := ARRAY['transactionId', 'overrides', 'actor', 'tenant', 'context', 'cancellationKey', 'environment', 'strict'];
@@ -2029,7 +2072,6 @@ CREATE OR REPLACE FUNCTION belfry.check_recipients(recipients jsonb)
  RETURNS void
  LANGUAGE plpgsql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
   given jsonb := CASE jsonb_typeof(recipients) WHEN 'array' THEN recipients ELSE jsonb_build_array(recipients) END;
@@ -2056,7 +2098,6 @@ CREATE OR REPLACE FUNCTION belfry.check_role(role text)
  RETURNS void
  LANGUAGE plpgsql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
@@ -2068,7 +2109,6 @@ CREATE OR REPLACE FUNCTION belfry.check_strictly(environment text, workflow text
  RETURNS void
  LANGUAGE plpgsql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
     DECLARE
       is_active boolean := (SELECT w.active FROM public.workflows w
@@ -2087,7 +2127,6 @@ CREATE OR REPLACE FUNCTION belfry.find_environment(word text)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
     DECLARE
       found text[] := ARRAY(SELECT e.id FROM public.environments e
@@ -2121,7 +2160,6 @@ CREATE OR REPLACE FUNCTION belfry.is_accepted(environment text, of_transaction t
  RETURNS boolean
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
       SELECT EXISTS (SELECT FROM public.transactions t
                      WHERE t.environment_id = environment AND t.transaction_id = of_transaction)
@@ -2133,7 +2171,6 @@ CREATE OR REPLACE FUNCTION belfry.is_person(value jsonb)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   SELECT coalesce(CASE jsonb_typeof(value)
     WHEN 'string' THEN btrim(value #>> '{}') <> ''
@@ -2194,7 +2231,6 @@ CREATE OR REPLACE FUNCTION belfry.open_environments()
  RETURNS SETOF text
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   SELECT DISTINCT a.environment_id FROM belfry.allowed a
   JOIN pg_roles r ON r.rolname = a.role
@@ -2206,7 +2242,6 @@ CREATE OR REPLACE FUNCTION belfry.refuse_shape(problem text, advice text)
  RETURNS void
  LANGUAGE plpgsql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 BEGIN
   RAISE EXCEPTION '%', problem USING ERRCODE = '22023', HINT = advice;
@@ -2227,21 +2262,6 @@ AS $function$
     ELSE 'unknown' END
   FROM (SELECT ARRAY(SELECT belfry.open_environments()) AS ids) open
 $function$;
-
-CREATE OR REPLACE FUNCTION belfry.tell_drain()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-BEGIN
-  IF lower(coalesce(current_setting('belfry.notify', true), '')) IN ('off', 'false', 'no', '0') THEN RETURN NULL; END IF;
-  IF pg_try_advisory_lock_shared(7313884026) THEN
-    PERFORM pg_advisory_unlock_shared(7313884026);
-    PERFORM pg_notify('belfry_outbox', '');
-  END IF;
-  RETURN NULL;
-END $function$;
 
 CREATE OR REPLACE FUNCTION belfry.trigger(workflow text, recipients jsonb, payload jsonb DEFAULT '{}'::jsonb, options jsonb DEFAULT '{}'::jsonb)
  RETURNS text

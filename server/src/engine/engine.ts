@@ -56,6 +56,7 @@ import { endWait, queueSoon, wakeDue } from './runs/timers.ts'
 import { traceTrigger } from './runs/traces.ts'
 import { Triggers } from './runs/trigger.ts'
 import type { TriggerRequest, TriggerResult } from './runs/trigger-request.ts'
+import { compareDue, type ShadowParts } from './shadow/watch.ts'
 
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** A pool of its own for cache lookups: they also happen inside transactions, which may hold every other connection. */
@@ -99,6 +100,7 @@ export class Engine {
   readonly #tracking: Tracking
   readonly #erasing: Parameters<typeof eraseSubscriber>[0]
   readonly #circuits: CircuitBreaker
+  readonly #shadow: ShadowParts
 
   constructor(surroundings: Surroundings) {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
@@ -108,6 +110,7 @@ export class Engine {
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets, closeQuestions: closeErased }
+    this.#shadow = { db, clock, log, secrets, http }
     const begunCalls = new BegunCalls(pool)
     this.bell = new Bell(pool)
     this.hands = new Hands({
@@ -280,10 +283,10 @@ export class Engine {
       },
       fan_out: (payload) => fanOut(this.#parts, payload as WalkKey),
       match_events: async (payload) => {
-        const { events } = payload as { events: Array<[string, string]> }
+        const { events } = payload as { events: Array<[string, string, number?]> }
         await matchEvents(
           this.#parts,
-          events.map(([environmentId, id]) => ({ environmentId, id })),
+          events.map(([environmentId, id, lane]) => ({ environmentId, id, lane })),
         )
       },
       look_at_messages: (payload) => lookAtMessages(this.#parts, payload as { environmentId: string; runs: string[] }),
@@ -297,6 +300,7 @@ export class Engine {
           calls.map(([environmentId, id, position]): CallKey => ({ environmentId, id, position })),
         )
       },
+      compare_shadow: (_payload, { abortSignal }) => compareDue(this.#shadow, abortSignal),
       erase_subscriber: (payload, { abortSignal }) =>
         eraseSubscriber(this.#erasing, payload as ErasureKey, abortSignal),
       wake: async (_payload, { abortSignal }) => {

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
 import serializerOf from 'fast-json-stringify'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { TSchema } from 'typebox'
 import { isOutage, isTransient, isUnstorable } from '../db/core/database.ts'
 import { EnvironmentGone } from '../engine/core/held-clocks.ts'
 import { fail, RequestError } from '../errors.ts'
@@ -16,22 +17,27 @@ import { Deadline } from './edge/deadline.ts'
 import { health } from './edge/health.ts'
 import { HeldRequests } from './edge/held-clock.ts'
 import { Idempotency } from './edge/idempotency.ts'
-import { announcedBytes, type Held, Overload, watchDelay } from './edge/overload.ts'
+import { announcedBytes, type Held, Overload } from './edge/overload.ts'
 import { People } from './edge/people.ts'
 import { registerProof } from './edge/proof.ts'
 import { registerProtection } from './edge/protection.ts'
 import { takeTokens } from './edge/rate-limit.ts'
 import { type App, type Clock, logOf, type Services, sharedLogger } from './edge/resource.ts'
-import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
+import { refuseLesserKey, registerScopes, scopeNeededFor } from './edge/scopes.ts'
+import { type FailedRequest, type Failure, json, ShortPath } from './edge/short-path.ts'
 import { registerTraces } from './edge/traces.ts'
 import { compileValidator } from './edge/validation.ts'
 import { openToBrowsers } from './inbox/cors.ts'
 import { InboxTokens } from './inbox/token.ts'
 import { resources } from './routes.ts'
+import { ShadowDoor } from './shadow/door.ts'
 import { registerDocs } from './site/docs.ts'
 
 /** Of one path segment. A longer one would only reach the catch-all route of the dashboard. */
 const longestPart = 2_000
+
+/** The route of the dashboard's page: whatever no other route is. */
+const everyPath = '/*'
 
 /** Bodies over this many bytes are refused, unless a route allows more. */
 const bodyLimit = 100 * 1024
@@ -41,7 +47,12 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const people = new People(given)
   const services: Services = { ...given, apiKeys, people }
   const { clock, log, metrics, tracing, config, stopping } = services
-  const answer = answerWith(clock)
+  const failureOf = failureWith(clock)
+  const answer = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, headers, body } = failureOf(error, request)
+    void reply.code(status).headers(headers).type(json).send(body)
+  }
+  const newId = requestIds()
   const tokens = new InboxTokens(services)
   const overload = new Overload({ ...config, metrics })
   const app = fastify({
@@ -55,7 +66,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestPart, ignoreTrailingSlash: true },
-    genReqId: requestIds(),
+    genReqId: newId,
     trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     frameworkErrors: (error, request, reply) => {
       openToBrowsers(request, reply.headers(securityHeaders), services.brand)
@@ -86,10 +97,10 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('key')
   app.decorateRequest('held')
   app.decorateRequest('rules')
-  watchDelay(app, overload)
   const deadline = new Deadline(app, config.answerSeconds)
   const idempotency = new Idempotency(app, services)
   const heldRequests = new HeldRequests(app, services)
+  const door = new ShadowDoor(app, services)
   // One hook for each stage of a request: each costs something even where it has nothing to do. None has a promise where there is
   // nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => {
@@ -98,12 +109,15 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (stopping.isStopping) reply.header('Connection', 'close')
     const isPreflight = openToBrowsers(request, reply, services.brand)
     if (isPreflight) return void reply.code(204).send()
-    if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
-    refuseUnstorableUrl(request.url)
-    if (request.url.length > longestPart) refuseLongParts(request.url)
     // Made anew each time it is asked for.
     const { config: rules } = request.routeOptions
     request.rules = rules
+    const isUnknown = request.is404 || rules.url === everyPath
+    // The service behind a shadow environment may know it.
+    const isTried = isUnknown && request.headers.authorization !== undefined
+    if (request.is404 && !isTried) throw notFound(request)
+    refuseUnstorableUrl(request.url)
+    if (request.url.length > longestPart) refuseLongParts(request.url)
     const held = rules.always ? undefined : overload.enter()
     request.held = held
     deadline.watch(reply)
@@ -112,10 +126,25 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
       deadline.forget(reply)
       if (held) overload.leave(held)
     })
-    const waiting = held && authenticate(request, reply, held)
-    if (!waiting) return done()
-    waiting.then(() => done(), done)
+    const waiting = isTried ? tryKey(request) : held && authenticate(request, reply, held)
+    if (!waiting && !request.isPassedOn) return done()
+    Promise.resolve(waiting)
+      .then(() => {
+        if (request.isPassedOn) return door.pass(request, reply)
+        return request.is404 ? done(notFound(request)) : done()
+      }, done)
+      .catch(done)
   })
+  /** Whose key it is, for a path that we do not know. Whoever has none gets the same answer as ever. */
+  const tryKey = async (request: FastifyRequest): Promise<void> => {
+    try {
+      await apiKeys.authenticate(request, () => undefined)
+      const needed = scopeNeededFor(request.method, request.url.split('?', 1)[0] ?? '', {})
+      request.isPassedOn = request.environment.isShadow && door.takes(request) && request.key?.may(needed) === true
+    } catch {
+      request.isPassedOn = false
+    }
+  }
   /** Who asks, and whether they may. @returns a promise if that has to be looked up */
   const authenticate = (request: FastifyRequest, reply: FastifyReply, held: Held): Promise<void> | undefined => {
     const { inbox: isInbox, public: isPublic, people: isForPeople } = request.rules
@@ -125,9 +154,11 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     const chargeTo = (environmentId?: string) => overload.charge(held, environmentId ?? from(), announcedBytes(request))
     const admit = (): Promise<void> | undefined => {
       if (isForPeople && request.key) throw fail('people_only')
+      if (request.environment?.isShadow) request.isPassedOn = door.takes(request)
       if (request.key) refuseLesserKey(request, request.key)
       chargeTo(request.environment?.id)
-      if (config.rateLimit === 'off') return undefined
+      // A request that we make to ourselves was counted when it came in.
+      if (config.rateLimit === 'off' || request.way !== undefined) return undefined
       return takeTokens({ ...services, level: config.rateLimit }, request, reply)
     }
     if (isInbox)
@@ -173,6 +204,21 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.addHook('onSend', idempotency.keep)
   app.addHook('onClose', apiKeys.writeUses)
   registerScopes(app)
+  const shortPath = new ShortPath({
+    ...{ apiKeys, overload, deadline, metrics, log, stopping, newId },
+    headers: Object.entries(securityHeaders).flat(),
+    compile: ({ body, response } = {}) => {
+      const schemas = response as Record<string, object>
+      return {
+        check: onFirstUse(() =>
+          compileValidator({ schema: body as TSchema, httpPart: 'body', method: '', url: '' }),
+        ) as never,
+        serialize: onFirstUse(() => serializerOf(schemas['201'] ?? {})),
+      }
+    },
+    failureOf,
+  })
+  app.addHook('onRoute', (route) => shortPath.add(route))
   registerProtection(app)
   registerProof(app)
   registerAudit(app, services)
@@ -188,8 +234,11 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   }
   await registerDocs(app)
   for (const register of resources) register(app, services)
+  if (!tracing && !config.wrapData && config.rateLimit === 'off') shortPath.serve(app.server)
   return app
 }
+
+const notFound = ({ method, url }: FastifyRequest) => fail('route_not_found', { method, path: url })
 
 function refuseLongParts(url: string): void {
   const [path = ''] = url.split('?', 1)
@@ -227,25 +276,22 @@ const securityHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-const json = 'application/json; charset=utf-8'
-
-const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-  const failure = asRequestError(error, request)
-  const errorId = failure.code === 'internal' ? randomUUID() : undefined
-  // Without the query, which can hold sign-in codes and email addresses.
-  const path = request.url.split('?', 1)[0]
-  if (errorId) logOf(request).error({ err: error, errorId, path }, 'request failed unexpectedly')
-  // Metrics count shed requests; logging them would add work just when there is too much.
-  else if (failure.status >= 500 && failure.code !== 'overloaded')
-    logOf(request).warn({ err: error, path }, 'could not serve the request')
-  else if (failure.code === 'unstorable')
-    logOf(request).warn({ err: error, path }, 'validation accepted a value that the database refused')
-  void reply
-    .code(failure.status)
-    .headers(failure.headers)
-    .type(json)
-    .send(errorBody(failure, { path: request.url, now: clock.now(), errorId }))
-}
+const failureWith =
+  (clock: Clock) =>
+  (error: Error, request: FailedRequest): Failure => {
+    const failure = asRequestError(error, request)
+    const errorId = failure.code === 'internal' ? randomUUID() : undefined
+    // Without the query, which can hold sign-in codes and email addresses.
+    const path = request.url.split('?', 1)[0]
+    if (errorId) logOf(request).error({ err: error, errorId, path }, 'request failed unexpectedly')
+    // Metrics count shed requests; logging them would add work just when there is too much.
+    else if (failure.status >= 500 && failure.code !== 'overloaded')
+      logOf(request).warn({ err: error, path }, 'could not serve the request')
+    else if (failure.code === 'unstorable')
+      logOf(request).warn({ err: error, path }, 'validation accepted a value that the database refused')
+    const { status, headers } = failure
+    return { status, headers, body: errorBody(failure, { path: request.url, now: clock.now(), errorId }) }
+  }
 
 interface Occasion {
   path: string
@@ -277,7 +323,7 @@ function errorBody(failure: RequestError, { path, now, errorId }: Occasion): str
 const isBare = ({ code }: RequestError) =>
   code === 'validation' || code === 'field_validation' || code === 'rate_limited'
 
-function asRequestError(error: Error, request: FastifyRequest): RequestError {
+function asRequestError(error: Error, request: FailedRequest): RequestError {
   if (error instanceof RequestError) return error
   // Deleted since its key was checked.
   if (error instanceof EnvironmentGone) return fail('api_key_not_found', undefined, { cause: error })

@@ -68,6 +68,7 @@ import { answerPage } from './questions/answer-page.ts'
 import { questions } from './questions/questions.ts'
 import { rotas } from './questions/rotas.ts'
 import { simulations } from './simulate/simulations.ts'
+import { shadow } from './shadow/shadow.ts'
 import { dashboard } from './site/dashboard.ts'
 import { demo } from './site/demo.ts'
 import { inboxFiles } from './site/inbox-files.ts'
@@ -172,6 +173,7 @@ export const resources: Resource[] = [
   definitionPushes,
   history,
   imports,
+  shadow,
   organizations,
   previews,
   bridges,

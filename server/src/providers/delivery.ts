@@ -37,6 +37,8 @@ import { type Data, extend } from './provider-data.ts'
 import { httpRequestOf } from './vendor-request.ts'
 
 const defaultTimeoutMs = 30_000
+/** Asked once: it takes as long as hashing an address. */
+const machineName = hostname()
 const checkTimeoutMs = 5_000
 const longestQuote = 300
 /** Characters stored of an exchange: enough to see what went wrong, or to recognise what went well. */
@@ -295,7 +297,7 @@ export class Delivery {
     use: ReturnType<Kept['use']>,
     { message, calls, defaultMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; defaultMs?: number } = {},
   ): Tools {
-    const { clock, brand, timeoutMs = defaultMs, mailName = hostname() } = this.#surroundings
+    const { clock, brand, timeoutMs = defaultMs, mailName = machineName } = this.#surroundings
     const http = isDevelopment ? this.#surroundings.http.development : this.#surroundings.http
     const secrets = new Set(secretsOf(provider, credentials, message))
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])

@@ -11,7 +11,6 @@ import {
 } from './events.ts'
 import { at, textAt } from './provider.ts'
 
-const mostAtOnce = 1_000
 const statuses: EventStatus[] = [
   ...(['accepted', 'queued', 'sending', 'sent', 'delivered', 'undelivered', 'failed', 'opened', 'clicked'] as const),
   ...(['dismissed', 'bounced', 'blocked', 'dropped', 'delayed', 'deferred', 'rejected', 'spam', 'complaint'] as const),
@@ -28,7 +27,13 @@ export function isSignedBy(key: string | undefined, brand: string, { headers, ra
 
 const listAt = (body: unknown, name: string): unknown[] => {
   const list = at(body, name)
-  return Array.isArray(list) ? list.slice(0, mostAtOnce) : []
+  return Array.isArray(list) ? list : []
+}
+
+/** How much such a server can tell in one request. */
+export const ownLimit = {
+  most: 1_000,
+  count: ({ body }: InboundRequest): number => Math.max(listAt(body, 'events').length, listAt(body, 'inbound').length),
 }
 
 /** `{"events": [{"id", "status", "recipient"?, "permanent"?, "at"?, "eventId"?}]}` */

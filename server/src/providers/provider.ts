@@ -315,6 +315,8 @@ interface Definition<F extends Fields, M extends Message> {
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
     /** Texts that people sent, for channels where they can. */
     texts?(request: InboundRequest): InboundText[]
+    /** A request that says more is refused as a whole. */
+    limit?: { most: number; count(request: InboundRequest): number }
     /** How the vendor is answered to a text, if it sends what we say; undefined: there is nothing to say. */
     answerText?(text: string | undefined): { type: string; body: string }
     /** Response headers for a vendor that validates the webhook before it sends events. */

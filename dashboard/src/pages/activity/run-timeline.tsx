@@ -233,7 +233,8 @@ function SendAgain({ job, name }: { job: Job; name: string }) {
     done: 'Sending again',
   })
   const isGivenUp = job.status === 'failed' && (undelivered as readonly string[]).includes(job.reason ?? '')
-  if (!isGivenUp) return null
+  const isHeldBack = job.status === 'canceled' && job.reason === 'suppressed'
+  if (!isGivenUp && !isHeldBack) return null
   const onClick = async () => {
     const yes = await ask({
       title: 'Send it again?',

@@ -66,6 +66,7 @@ const sentences: Record<string, string> = {
   'rota.created': 'Created a rota',
   'rota.deleted': 'Deleted a rota',
   'run.wait-ended': 'Ended the wait of a run',
+  'shadow.changed': 'Changed what an environment in front of another service delivers itself',
   'signing-secret.rotated': 'Made a new signing secret',
   'subscriber.inbox-sessions-ended': 'Ended the inbox sessions of a subscriber',
   'subscriber.exported': 'Exported what is stored about a subscriber',

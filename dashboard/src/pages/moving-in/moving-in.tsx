@@ -1,4 +1,4 @@
-// Moving in: the importers' commands with the key filled in, and the imports with their bars.
+// Moving in: the importers' commands with the key filled in, the imports with their bars, and the shadow of the old service.
 import { useQuery } from '@tanstack/react-query'
 import { Truck } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
@@ -12,6 +12,7 @@ import { ChosenCode } from '../../ui/code/code-block.tsx'
 import { Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { oneOf, useUrlState } from '../../ui/list/url-state.ts'
 import { commandOf, type SourceName, sources } from './commands.ts'
+import { ShadowSection } from './shadow.tsx'
 
 const schema = {
   from: oneOf(
@@ -35,6 +36,9 @@ export function Page() {
       </Section>
       <Section title="Imports" description="Of the last 30 days, by the command line tool.">
         <Imports />
+      </Section>
+      <Section title="Shadow" description="Run beside the old service before you switch, and see where both differ.">
+        <ShadowSection />
       </Section>
     </Frame>
   )

@@ -14,11 +14,15 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Connections that stay open however long nobody needs them. */
-const mostIdle = 5
+interface Options {
+  /** The most of this pool. */
+  connections: number
+  /** How many stay open however long nobody needs them. */
+  idle?: number
+  onError(error: Error): void
+}
 
-/** `connections` limits this process's connections; one more listens for changes. */
-export function openDatabase(url: string, options: { connections: number; onError: (error: Error) => void }): Database {
+export function openDatabase(url: string, { idle = 5, ...options }: Options): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.connections,
@@ -26,7 +30,7 @@ export function openDatabase(url: string, options: { connections: number; onErro
     // A new connection has empty caches and no plans: a burst that has to open some takes 50 ms longer, so a few always stay.
     // One that only waits is a process of 3 MB at the database.
     idleTimeoutMillis: 30_000,
-    min: Math.min(mostIdle, options.connections),
+    min: Math.min(idle, options.connections),
     application_name: 'belfry',
     // A statement that runs this long is a bug; it must not hold its locks forever.
     statement_timeout: 60_000,

@@ -49,8 +49,20 @@ export interface EnvironmentTable {
   clock_seed: Optional<number>
   /** How far it is being advanced. */
   clock_target: Optional<Date>
+  /** Where it stands in front of another service. */
+  shadow: ColumnType<ShadowSettings | null, string | null | undefined, string | null>
+  /** Encrypted. */
+  shadow_key: Optional<string>
   created_at: Date
   updated_at: Date
+}
+
+export interface ShadowSettings {
+  upstreamUrl: string
+  /** How long after a trigger both sides are compared at the latest. */
+  settleMinutes: number
+  /** The workflows that are delivered here, and no longer there. */
+  live: string[]
 }
 
 /** An environment's consent settings, as far as they were changed. */
@@ -339,6 +351,40 @@ export interface ImportTable {
   updated_at: Date
 }
 
+/** A trigger that was passed on to the service behind the environment. */
+export interface ShadowTriggerTable {
+  environment_id: string
+  id: string
+  transaction_id: string
+  /** The identifier, as the trigger named it. */
+  workflow_id: string
+  created_at: Date
+  settles_at: Date
+  /** Null once it was compared. */
+  due_at: Optional<Date>
+  looks: Defaulted<number>
+  outcome: Optional<'same' | 'different'>
+  compared_at: Optional<Date>
+}
+
+export const differenceKinds = ['missing', 'extra', 'status', 'recipient', 'content', 'time'] as const
+export type DifferenceKind = (typeof differenceKinds)[number]
+
+export interface ShadowDifferenceTable {
+  environment_id: string
+  id: string
+  /** Null: a write that is no trigger, and failed here. */
+  transaction_id: string | null
+  subscriber_id: string | null
+  workflow_id: string | null
+  step_id: string | null
+  kind: DifferenceKind
+  path: string
+  upstream: JSONColumnType<object | null>
+  here: JSONColumnType<object | null>
+  created_at: Date
+}
+
 export interface TranslationTable {
   environment_id: string
   resource_type: 'workflow' | 'layout'
@@ -516,6 +562,9 @@ export interface TransactionTable {
 }
 
 type JsonText<T> = ColumnType<T, string | null, string | null>
+
+/** In a trigger's overrides, in front of another service: it was not passed on, so it is delivered here. Only the engine sets it. */
+export const liveMark = '__live'
 
 export interface EventTable {
   environment_id: string
@@ -1354,6 +1403,8 @@ export interface Tables {
   deleted_definitions: DeletedDefinitionTable
   definition_files: DefinitionFileTable
   imports: ImportTable
+  shadow_triggers: ShadowTriggerTable
+  shadow_differences: ShadowDifferenceTable
   definition_pushes: DefinitionPushTable
   notification_groups: NotificationGroupTable
   layouts: LayoutTable

@@ -22,6 +22,9 @@ beforeAll(async () => {
     await api.put(`/v1/integrations/${ids.integrationId?.[0]}`, {
       configurations: { inboundWebhookSigningKey: 'signing', inboundWebhookEnabled: true },
     }),
+    await planted.wide.post('/v1/environments', {
+      ...{ name: 'Shadow', color: '#123456', shadow: { upstreamUrl: 'https://old.example', upstreamKey: 'old' } },
+    }),
     await planted.wide.post('/v1/environment-variables', kept(), once),
     await api.post('/v2/subscribers', { subscriberId: 'to-be-erased' }),
     await api.post('/v2/subscribers/to-be-erased/erase'),

@@ -18,6 +18,7 @@ export const encryptedColumns = [
   ['channel_connections', 'encrypted_access_token', 'text'],
   ['channel_endpoints', 'endpoint', 'jsonb'],
   ['environment_variable_values', 'value', 'text'],
+  ['environments', 'shadow_key', 'text'],
   ['erasures', 'subject', 'text'],
   ['idempotency_keys', 'body', 'text'],
   ['integrations', 'credentials', 'jsonb'],

@@ -24,6 +24,9 @@ interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'n
   /** Where the clock is held: what it shows. */
   clock_now?: Date | undefined
   clock_seed?: number | undefined
+  /** Where it stands in front of another service; the key is encrypted. */
+  shadow?: string | undefined
+  shadow_key?: string | undefined
   /** A fixed id, for the hidden environment. */
   id?: string
   userId: string

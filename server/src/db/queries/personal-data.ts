@@ -54,6 +54,7 @@ export const ownRows = {
   throttles: byRow,
   cap_counts: byRow,
   sandbox_messages: byId,
+  shadow_differences: byId,
   webhook_deliveries: ({ environmentId, subscriberId }) => sql`
     t.event_id IN (SELECT e.id FROM webhook_events e
       WHERE e.environment_id = ${environmentId} AND e.subscriber_id = ${subscriberId})`,

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 import { afterWish } from '../core/refusals.ts'
 import type { SuppressionTable } from '../core/tables.ts'
-import { type NewEvent, tell } from './webhook-events.ts'
+import { type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
 export type SuppressionRow = Selectable<SuppressionTable>
 
@@ -71,6 +71,36 @@ export async function addSuppressions(
 ): Promise<AddedSuppression[]> {
   if (entries.length === 0) return []
   const keys = entries.map(keyOf)
+  const given = await holdAddresses(tx, entries, keys, now)
+  const { rows: stored } = await sql<SuppressionRow>`
+    WITH ${given.rows} ${storing(environmentId, now)} RETURNING s.*`.execute(tx)
+  const byKey = new Map(stored.map((row) => [keyOfRow(row), { row, isNew: given.ids.has(row.id) }]))
+  const added = keys.map((key) => byKey.get(key)).filter((each) => each !== undefined)
+  const created = [...byKey.values()].filter(({ isNew }) => isNew).map(({ row }) => eventOf('suppression.created', row))
+  await tell(tx, environmentId, created, now)
+  return added
+}
+
+/** The same for many, where nobody has to be told of each. @returns how many are new */
+export async function importSuppressions(
+  tx: Tx,
+  environmentId: string,
+  entries: NewSuppression[],
+  now: Date,
+): Promise<number> {
+  if ((await wantedTypes(tx, environmentId)).has('suppression.created')) {
+    const added = await addSuppressions(tx, environmentId, entries, now)
+    return new Set(added.filter(({ isNew }) => isNew).map(({ row }) => row.id)).size
+  }
+  const given = await holdAddresses(tx, entries, entries.map(keyOf), now)
+  const { rows } = await sql<{ count: number }>`
+    WITH ${given.rows}, stored AS (${storing(environmentId, now)} RETURNING s.id)
+    SELECT count(*)::int AS count FROM stored JOIN given USING (id)`.execute(tx)
+  return rows[0]?.count ?? 0
+}
+
+/** @returns the rows to store, as the CTE `given`; what is usual is left out of them */
+async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], now: Date) {
   // One statement must not touch a row twice.
   const once = new Map(entries.map((entry, index) => [keys[index] ?? '', entry]))
   const locks = [...new Set(entries.map(({ addressHash }) => lockOfHash(addressHash)))]
@@ -79,43 +109,51 @@ export async function addSuppressions(
     id: newId(now),
     channel: entry.channel,
     address_hash: `\\x${entry.addressHash.toString('hex')}`,
-    address: entry.address,
+    address: entry.address ?? undefined,
     reason: entry.reason,
     scope: entry.scope,
-    scope_id: entry.scopeId ?? '',
-    exceptions: entry.exceptions ?? [],
+    scope_id: entry.scopeId,
+    exceptions: entry.exceptions,
     source: entry.source,
-    subscriber_id: entry.subscriberId ?? null,
-    integration_id: entry.integrationId ?? null,
-    message_id: entry.messageId ?? null,
-    note: entry.note ?? null,
-    expires_at: entry.expiresAt ?? null,
+    subscriber_id: entry.subscriberId ?? undefined,
+    integration_id: entry.integrationId ?? undefined,
+    message_id: entry.messageId ?? undefined,
+    note: entry.note ?? undefined,
+    expires_at: entry.expiresAt ?? undefined,
   }))
-  const given = sql`json_to_recordset(${JSON.stringify(rows)}::json) AS r (id text, channel text, address_hash bytea,
-    address text, reason text, scope text, scope_id text, exceptions text[], source text, subscriber_id text,
-    integration_id text, message_id text, note text, expires_at timestamptz)`
-  await sql`
-    DELETE FROM suppressions s USING ${given}
-    WHERE s.environment_id = ${environmentId} AND s.address_hash = r.address_hash AND s.channel = r.channel
-      AND s.reason = r.reason AND s.scope = r.scope AND s.scope_id = r.scope_id AND s.expires_at <= ${now}`.execute(tx)
-  const { rows: stored } = await sql<SuppressionRow & { is_new: boolean }>`
+  return {
+    ids: new Set(rows.map(({ id }) => id)),
+    rows: sql`given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (id text, channel text, address_hash bytea,
+        address text, reason text, scope text, scope_id text, exceptions text[], source text, subscriber_id text,
+        integration_id text, message_id text, note text, expires_at timestamptz))`,
+  }
+}
+
+/** Of an entry that had expired nothing stays. */
+const storing = (environmentId: string, now: Date) => {
+  const anew = sql`s.expires_at <= ${now}`
+  return sql`
     INSERT INTO suppressions AS s (environment_id, id, channel, address_hash, address, reason, scope, scope_id, exceptions,
       source, subscriber_id, integration_id, message_id, note, expires_at, created_at, updated_at)
-    SELECT ${environmentId}, r.id, r.channel, r.address_hash, r.address, r.reason, r.scope, r.scope_id, r.exceptions,
-      r.source, r.subscriber_id, r.integration_id, r.message_id, r.note, r.expires_at, ${now}, ${now}
-    FROM ${given} ORDER BY r.address_hash, r.channel, r.reason, r.scope, r.scope_id
+    SELECT ${environmentId}, r.id, r.channel, r.address_hash, r.address, r.reason, r.scope, coalesce(r.scope_id, ''),
+      coalesce(r.exceptions, '{}'), r.source, r.subscriber_id, r.integration_id, r.message_id, r.note, r.expires_at, ${now}, ${now}
+    FROM given r ORDER BY r.address_hash, r.channel, r.reason, r.scope, r.scope_id
     ON CONFLICT (environment_id, address_hash, channel, reason, scope, scope_id) DO UPDATE SET
-      expires_at = CASE WHEN s.expires_at IS NULL OR excluded.expires_at IS NULL THEN NULL
+      id = CASE WHEN ${anew} THEN excluded.id ELSE s.id END,
+      source = CASE WHEN ${anew} THEN excluded.source ELSE s.source END,
+      integration_id = CASE WHEN ${anew} THEN excluded.integration_id ELSE s.integration_id END,
+      message_id = CASE WHEN ${anew} THEN excluded.message_id ELSE s.message_id END,
+      created_at = CASE WHEN ${anew} THEN excluded.created_at ELSE s.created_at END,
+      expires_at = CASE WHEN ${anew} THEN excluded.expires_at
+                   WHEN s.expires_at IS NULL OR excluded.expires_at IS NULL THEN NULL
                    ELSE greatest(s.expires_at, excluded.expires_at) END,
-      exceptions = ARRAY(SELECT unnest(s.exceptions) INTERSECT SELECT unnest(excluded.exceptions) ORDER BY 1),
-      address = coalesce(s.address, excluded.address), subscriber_id = coalesce(s.subscriber_id, excluded.subscriber_id),
-      note = coalesce(excluded.note, s.note), updated_at = excluded.updated_at
-    RETURNING s.*, s.id = ANY (${rows.map(({ id }) => id)}::text[]) AS is_new`.execute(tx)
-  const byKey = new Map(stored.map(({ is_new: isNew, ...row }) => [keyOfRow(row), { row, isNew }]))
-  const added = keys.map((key) => byKey.get(key)).filter((each) => each !== undefined)
-  const created = [...byKey.values()].filter(({ isNew }) => isNew).map(({ row }) => eventOf('suppression.created', row))
-  await tell(tx, environmentId, created, now)
-  return added
+      exceptions = CASE WHEN ${anew} THEN excluded.exceptions
+                   ELSE ARRAY(SELECT unnest(s.exceptions) INTERSECT SELECT unnest(excluded.exceptions) ORDER BY 1) END,
+      address = CASE WHEN ${anew} THEN excluded.address ELSE coalesce(s.address, excluded.address) END,
+      subscriber_id = CASE WHEN ${anew} THEN excluded.subscriber_id ELSE coalesce(s.subscriber_id, excluded.subscriber_id) END,
+      note = CASE WHEN ${anew} THEN excluded.note ELSE coalesce(excluded.note, s.note) END,
+      updated_at = excluded.updated_at`
 }
 
 /** Removes entries and tells of it. @returns those that were there */
@@ -206,6 +244,22 @@ export function suppressionsOf(
     .where('environment_id', '=', environmentId)
     .where('address_hash', '=', addressHash)
     .where('channel', '=', channel)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .execute()
+}
+
+/** Entries in force, of these. */
+export function suppressionsById(
+  db: Db | Tx,
+  environmentId: string,
+  ids: string[],
+  now: Date,
+): Promise<SuppressionRow[]> {
+  return db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', 'in', ids)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .execute()
 }

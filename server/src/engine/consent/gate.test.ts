@@ -190,6 +190,31 @@ describe('every call asks:', () => {
     expect(vendor.asked).toHaveLength(1)
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
     expect((await api.get('/v1/deliveries')).body.data).toEqual([])
+  })
+
+  test('a redrive of what was held back: refused while the entry stands, sent once it is gone', async () => {
+    const api = await prepared()
+    const { _id } = await suppress(api)
+    const transactionId = await send(api)
+    const { _id: id } = (await runOf(api, transactionId)).jobs[0]
+    expect((await api.get('/v1/deliveries')).body.data).toEqual([])
+    const refused = await api.post(`/v1/deliveries/${id}/redrive`)
+    expect(refused).toMatchObject({ status: 409, body: { code: 'delivery_suppressed' } })
+    expect((await api.post('/v1/deliveries/redrive', {})).body).toEqual({ redriven: 0, hasMore: false })
+    // Another entry instead: the gate decides, and from then on that one is looked at.
+    await api.delete(`/v1/suppressions/${_id}`)
+    const other = await suppress(api, { scope: { type: 'workflow', workflowId: 'news' } })
+    expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 200, body: { redriven: 1 } })
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
+    expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 409 })
+    expect(vendor.asked).toEqual([])
+    await api.delete(`/v1/suppressions/${other._id}`)
+    expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 200, body: { redriven: 1 } })
+    await server.drain()
+    expect(sentTo()).toMatchObject([{ to: [address] }])
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'completed' })
+    expect(await messagesOf(api, 'channel=email')).toMatchObject([{ status: 'sent' }])
     expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 404 })
   })
 
@@ -231,6 +256,57 @@ describe('of several recipients of a mail', () => {
     const run = await runOf(api, await send(api, { overrides }))
     expect(vendor.asked).toEqual([])
     expect(run.jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
+  })
+})
+
+describe('addresses that the trigger gives a provider itself', () => {
+  const given = (data: object) => ({ overrides: { providers: { 'email-webhook': data } } })
+
+  test.each([
+    ['to', { to: ['Bob <BOB@example.com>'] }],
+    ['cc', { cc: ['bob@example.com'] }],
+    [
+      'a list in one text, in the body that goes out as it is',
+      { _passthrough: { body: { to: 'eve@example.com, bob@example.com' } } },
+    ],
+    ['a member of any name', { envelope: { recipients: [{ email: 'bob@example.com' }] } }],
+  ])('are asked about: %s', async (_, data) => {
+    const api = await prepared()
+    await send(api, given(data))
+    expect(vendor.asked).toHaveLength(1)
+    await suppress(api, { address: 'bob@example.com' })
+    const { jobs } = await runOf(api, await send(api, given(data)))
+    expect(jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
+    expect(vendor.asked).toHaveLength(1)
+  })
+
+  test('are those of recipients: a sender, or somebody whom the mail is about, is not asked about', async () => {
+    const api = await prepared()
+    await suppress(api, { address: 'bob@example.com' })
+    const data = { replyTo: 'bob@example.com', customData: { customer: 'bob@example.com' } }
+    expect((await runOf(api, await send(api, given(data)))).jobs[0]).toMatchObject({ status: 'completed' })
+  })
+
+  test('are left out of commercial mail, which goes to one person', async () => {
+    const api = await prepared({ more: { messageClass: 'commercial' } })
+    const run = await runOf(api, await send(api, given({ to: ['bob@example.com'], cc: ['eve@example.com'], tag: 'x' })))
+    expect(sentTo()).toMatchObject([{ to: [address], cc: [], tag: 'x' }])
+    expect(storyOf(run)[0]).toContain('Commercial mail goes to one person; further recipients are left out')
+  })
+
+  test('are at most a thousand', async () => {
+    const api = await prepared()
+    const to = Array.from({ length: 1_001 }, (_, index) => `n${index}@example.com`)
+    expect((await runOf(api, await send(api, given({ to })))).jobs[0]).toMatchObject({ status: 'failed' })
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('of a text message are numbers', async () => {
+    const { development: api } = await server.freshOrganization()
+    await makeWorkflow(api, 'news', [sms])
+    await suppress(api, { channel: 'sms', address: '+14155550199' })
+    const overrides = { providers: { 'svc-sms': { To: '+1 415 555 0199' } } }
+    expect((await runOf(api, await send(api, { overrides }))).jobs[0]).toMatchObject({ reason: 'suppressed' })
   })
 })
 

@@ -6,16 +6,17 @@ import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { makeAnswerLink } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { Brake, ConsentChoices, Guards } from '../../db/core/tables.ts'
+import type { Brake, ConsentChoices, Guards, ShadowSettings } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
-import { listIntegrations } from '../../db/queries/integrations.ts'
+import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
 import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
 import { loadTranslations, type TranslatedType } from '../../db/queries/translations.ts'
 import { wantedTypes } from '../../db/queries/webhook-events.ts'
 import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
 import { noTranslations, type TranslationGroup, type Translator, translatorFor } from '../../render/translations.ts'
 import type { EnvironmentFacts } from '../../steps/contract/step-run.ts'
+import { sandboxOnly } from '../../steps/delivery/mirrored.ts'
 
 /** A workflow at one version. */
 export interface WorkflowVersion extends WorkflowFields {
@@ -122,16 +123,18 @@ export class Memory {
       consent: ConsentChoices | null
       guards: Partial<Guards> | null
       clock_seed: number | null
+      shadow: ShadowSettings | null
     }>`
       SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent,
-             e.guards, e.clock_seed
+             e.guards, e.clock_seed, e.shadow
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
     const [row] = rows
-    const [access, integrations, webhooks] = await Promise.all([
+    const shadow = row?.shadow ?? undefined
+    const [access, all, webhooks] = await Promise.all([
       findEnvironmentAccess(db, secrets, environmentId),
-      listIntegrations(db, environmentId, { onlyActive: true }),
+      listIntegrations(db, environmentId, { onlyActive: !shadow }),
       wantedTypes(db, environmentId),
     ])
     if (!row || !access) return undefined
@@ -148,29 +151,54 @@ export class Memory {
       dns: row.dns,
       consent: consentOf(row.consent),
       guards: guardsOf(row.guards),
-      integrations,
+      integrations: shadow ? all.filter(({ active }) => active) : all,
       webhooks,
       answerLink: (questionId, subscriberRowId) =>
         `${linkBase}/a/${makeAnswerLink(secrets, { environmentId, questionId, subscriberRowId })}`,
       ...(row.clock_seed === null ? {} : { clock: { seed: row.clock_seed } }),
+      ...(shadow ? { shadow: 'live' as const } : {}),
     }
-    return new RememberedEnvironment(db, row.revision, facts, { hasBranding: !row.remove_branding })
+    const hasBranding = !row.remove_branding
+    return new RememberedEnvironment(db, row.revision, facts, {
+      hasBranding,
+      shadow: shadow && shadowOf(facts, all, shadow),
+    })
   }
 }
+
+/** Of an environment in front of another service. */
+interface RememberedShadow {
+  /** The workflows that are delivered here. */
+  live: ReadonlySet<string>
+  /** What runs see whose trigger was passed on: nothing of them leaves, and no webhook tells of them. */
+  mirrored: EnvironmentFacts
+}
+
+const shadowOf = (facts: EnvironmentFacts, all: IntegrationRow[], { live }: ShadowSettings): RememberedShadow => ({
+  live: new Set(live),
+  mirrored: { ...facts, shadow: 'mirrored', integrations: sandboxOnly(facts.id, all), webhooks: new Set() },
+})
 
 /** One environment at one revision, loaded on demand. */
 export class RememberedEnvironment {
   readonly revision: string
   readonly facts: EnvironmentFacts
   readonly hasBranding: boolean
+  readonly shadow: RememberedShadow | undefined
   readonly #db: Db
   readonly #loaded = new Map<string, Promise<unknown>>()
 
-  constructor(db: Db, revision: string, facts: EnvironmentFacts, { hasBranding }: { hasBranding: boolean }) {
+  constructor(
+    db: Db,
+    revision: string,
+    facts: EnvironmentFacts,
+    { hasBranding, shadow }: { hasBranding: boolean; shadow: RememberedShadow | undefined },
+  ) {
     this.#db = db
     this.revision = revision
     this.facts = facts
     this.hasBranding = hasBranding
+    this.shadow = shadow
   }
 
   workflow(identifier: string): Promise<WorkflowRow | undefined> {

@@ -43,8 +43,11 @@ export class OutboxDrain {
     this.#read = read
   }
 
-  /** Carries out some calls. @returns how many; 0 if there are none, or other processes hold them */
-  async takeSome(): Promise<number> {
+  /**
+   * Carries out some calls. @returns how many; 0 if there are none, or other processes hold them
+   * @param taken called with their number once nobody else can take them
+   */
+  async takeSome(taken: (calls: number) => void = () => undefined): Promise<number> {
     const most = this.#alone > 0 ? 1 : mostRows
     this.#alone = Math.max(this.#alone - 1, 0)
     let rows: OutboxRow[] = []
@@ -55,7 +58,9 @@ export class OutboxDrain {
           async (transaction) => {
             rows = await transaction.run<OutboxRow & Record<string, unknown>>(takeRows, [most, null])
             if (rows.length === 0) return 0
-            return this.#carryOut(transaction, waveOf(rows), startsNow)
+            const wave = waveOf(rows)
+            taken(wave.length)
+            return this.#carryOut(transaction, wave, startsNow)
           },
           { lockTimeoutMs: startsNow ? lockTimeoutMs : patientMs },
         ),

@@ -34,8 +34,10 @@ export const oldestDays = 29
 
 /** What callers tell a drain that sleeps. */
 export const channel = 'belfry_outbox'
-/** Held by a drain that is awake; then callers notify nobody (the function `belfry.tell_drain`). */
+/** Held by a drain that is awake; then callers notify nobody (the function `belfry.add_call`). */
 export const awakeLock = '7313884026'
+/** Held by transactions that have called and count on a drain that is awake. */
+export const callersLock = '7313884028'
 
 const isWanted = '($2::text[] IS NULL OR o.environment_id = ANY ($2::text[]))'
 
@@ -91,16 +93,19 @@ export function settled(rows: OutboxRow[], refusals: ReadonlyMap<string, Refusal
   ]
 }
 
-/** Puts refused calls back. $1: the environment; $2: their ids, null for all. */
+/** Puts refused calls back, and tells the drain; a row for each. $1: the environment; $2: their ids, null for all. */
 export const retryRows = {
   name: 'retry_refused',
   text: `
     WITH back AS (
       DELETE FROM belfry.refused r WHERE r.environment_id = ANY ($1::text[]) AND ($2::text[] IS NULL OR r.id = ANY ($2::text[]))
       RETURNING r.*
-    ), sorted AS (SELECT * FROM back ORDER BY id)
-    INSERT INTO belfry.outbox (format, environment_id, kind, transaction_id, body, role, created_at)
-    SELECT format, environment_id, kind, transaction_id, body, role, $3::timestamptz FROM sorted`,
+    ), sorted AS (SELECT * FROM back ORDER BY id), added AS (
+      INSERT INTO belfry.outbox (format, environment_id, kind, transaction_id, body, role, created_at)
+      SELECT format, environment_id, kind, transaction_id, body, role, $3::timestamptz FROM sorted
+      RETURNING id
+    )
+    SELECT pg_notify('${channel}', '') FROM added`,
 }
 
 /**

@@ -1,35 +1,49 @@
 // Looks into an outbox whenever there may be something: when a caller notifies, and every second in any case. While calls keep
-// coming it is awake: it holds a lock that tells callers not to notify, and looks every few milliseconds.
+// coming it is awake: it holds a lock that tells callers not to notify, and looks every few milliseconds. What comes while some
+// calls are carried out does not wait for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { awakeLock, channel } from './rows.ts'
+import { awakeLock, callersLock, channel } from './rows.ts'
 
 /** Every second, because a notification may be lost. */
 const lookEveryMs = 1_000
 /** Where no role is allowed, nobody can call; `belfry.allow` notifies. */
 const lookEveryWhenClosedMs = 30_000
-const looksWhenAwakeMs = 4
+const looksWhenAwakeMs = 2
+/** When only a transaction that has called is open, and may stay so for long. */
+const looksWhenCalledMs = 50
 /** It goes to sleep when nothing came for this long. */
 const awakeMs = 100
 /** Calls taken twice within this time wake it up. */
 const soonMs = 50
 const longestRetryMs = 5_000
+/** Groups of calls that are carried out at once. */
+const mostGroups = 3
 
 interface Look {
-  waits: boolean
+  waiting: number
   open: boolean
 }
 
+/** Calls that are being carried out are counted, too: more than those means that there is something new. */
 const look = {
   name: 'look_into_outbox',
-  text: 'SELECT EXISTS (SELECT FROM belfry.outbox) AS waits, EXISTS (SELECT FROM belfry.allowed) AS open',
+  text: `SELECT (SELECT count(*)::int FROM (SELECT FROM belfry.outbox LIMIT 2000) few) AS waiting,
+    EXISTS (SELECT FROM belfry.allowed) AS open`,
 }
+
+/** Not where somebody has called and not committed yet. In this order: who calls from then on finds nobody awake, and notifies. */
+const fallAsleep = `SELECT CASE WHEN pg_try_advisory_lock(${callersLock})
+  THEN CASE WHEN pg_advisory_unlock(${awakeLock}) THEN pg_advisory_unlock(${callersLock}) END ELSE false END AS sleeps`
 
 export interface WatchOptions {
   /** Without a pooler in between: it listens, and holds a lock of its session. */
   url: string
-  /** Carries out some calls. @returns how many */
-  work(): Promise<number>
+  /**
+   * Carries out some calls. @returns how many
+   * @param taken to be called with their number once nobody else can take them: only then others are looked for meanwhile
+   */
+  work(taken: (calls: number) => void): Promise<number>
   onError(error: Error): void
 }
 
@@ -41,6 +55,10 @@ export class OutboxWatch {
   /** Ends the rest that is going on. */
   #nudge: (() => void) | undefined
   #isTold = false
+  readonly #groups = new Set<Promise<void>>()
+  /** Calls of these groups. */
+  #underWay = 0
+  #failure: Error | undefined
   isAwake = false
 
   constructor(options: WatchOptions) {
@@ -78,6 +96,8 @@ export class OutboxWatch {
         failures += 1
         if (!this.#isOver) this.#options.onError(error as Error)
       } finally {
+        await Promise.all(this.#groups)
+        this.#failure = undefined
         this.isAwake = false
         await this.#client?.end().catch(() => undefined)
         this.#client = undefined
@@ -108,29 +128,60 @@ export class OutboxWatch {
     const client = this.#client as pg.Client
     let [lastTaken, restMs, isOpen] = [Number.NEGATIVE_INFINITY, 0, true]
     while (!this.#isOver) {
-      const wasTold = this.#isTold
+      let waits = this.#isTold && this.#groups.size === 0
       this.#isTold = false
-      let waits = wasTold
-      if (!wasTold) {
+      if (!waits) {
         const { rows } = await client.query<Look>(look)
-        waits = rows[0]?.waits ?? false
+        waits = (rows[0]?.waiting ?? 0) > this.#underWay
         isOpen = rows[0]?.open ?? true
       }
-      const taken = waits ? await this.#options.work() : 0
+      const taken = waits ? await this.#take() : 0
+      if (this.#failure) throw this.#failure
       const now = performance.now()
       if (taken > 0) {
         if (now - lastTaken < soonMs) await this.#wakeUp(client)
         lastTaken = now
         restMs = 0
-        this.#isTold = true
-      } else if (this.isAwake && now - lastTaken < awakeMs) restMs = looksWhenAwakeMs
-      else {
-        // One more look follows: a caller may have counted on it being awake.
-        if (this.isAwake) await this.#fallAsleep(client)
-        restMs = Math.min(Math.max(restMs * 2, looksWhenAwakeMs), isOpen ? lookEveryMs : lookEveryWhenClosedMs)
+        continue
       }
-      if (restMs > 0) await this.#rest(restMs)
+      if (this.#groups.size > 0 || (this.isAwake && now - lastTaken < awakeMs)) restMs = looksWhenAwakeMs
+      else {
+        // One more look follows: who has called just before may have counted on it being awake.
+        const mostMs = (await this.#mayRest(client))
+          ? isOpen
+            ? lookEveryMs
+            : lookEveryWhenClosedMs
+          : looksWhenCalledMs
+        restMs = Math.min(Math.max(restMs * 2, looksWhenAwakeMs), mostMs)
+      }
+      await this.#rest(restMs)
     }
+  }
+
+  /** @returns how many calls were taken, as soon as they are */
+  async #take(): Promise<number> {
+    if (this.#groups.size >= mostGroups) await Promise.race(this.#groups)
+    return new Promise((resolve) => {
+      let own = 0
+      const note = (calls: number) => {
+        this.#underWay += calls - own
+        own = calls
+        resolve(calls)
+      }
+      const group = this.#options
+        .work(note)
+        .catch((error: unknown) => {
+          this.#failure ??= error as Error
+          return 0
+        })
+        .then((count) => {
+          this.#underWay -= own
+          this.#groups.delete(group)
+          resolve(count)
+          this.#nudge?.()
+        })
+      this.#groups.add(group)
+    })
   }
 
   /** Another drain that is awake has the lock; that serves as well. */
@@ -140,9 +191,12 @@ export class OutboxWatch {
     this.isAwake = rows[0]?.held ?? false
   }
 
-  async #fallAsleep(client: pg.Client): Promise<void> {
-    this.isAwake = false
-    await client.query(`SELECT pg_advisory_unlock(${awakeLock})`)
+  /** Whether it sleeps, if need be from now on. */
+  async #mayRest(client: pg.Client): Promise<boolean> {
+    if (!this.isAwake) return true
+    const { rows } = await client.query<{ sleeps: boolean }>(fallAsleep)
+    this.isAwake = !rows[0]?.sleeps
+    return !this.isAwake
   }
 
   /** Until it is told of something, or for this long. */

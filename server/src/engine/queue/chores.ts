@@ -49,6 +49,8 @@ const suppressionDays = 30
 const brakeDays = 8
 /** How long imports are listed. */
 const importDays = 30
+/** How long it is known how triggers compared with the service behind an environment. */
+const shadowDays = 30
 const dayMs = 86_400_000
 
 /** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
@@ -136,6 +138,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'tracked_clicks', isForgottenClick, abortSignal)
       await deleteInBatches(db, 'workflow_presence', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'imports', sql`updated_at <= ${before(importDays)}`, abortSignal)
+      await deleteInBatches(db, 'shadow_triggers', sql`created_at <= ${before(shadowDays)}`, abortSignal)
+      await deleteInBatches(db, 'shadow_differences', sql`created_at <= ${before(shadowDays)}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)

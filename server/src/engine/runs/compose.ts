@@ -1,12 +1,12 @@
 // Composes runs: new ones before their first step, and what existing ones are given anew whenever they go on. Nothing here does
 // I/O.
 import type { Selectable } from 'kysely'
-import type { ChannelChoices, EventTable, RunTopic } from '../../db/core/tables.ts'
+import { type ChannelChoices, type EventTable, liveMark, type RunTopic } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import type { AskedPerson } from '../../steps/contract/question.ts'
-import type { EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
+import type { EnvironmentFacts, EventFacts, RunFacts } from '../../steps/contract/step-run.ts'
 import { stepsIn } from '../../steps/contract/tree.ts'
 import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import { isCriticalWorkflow, type JobState, newJob, noEffects, type RunState, resultOf } from './run-state.ts'
@@ -27,9 +27,15 @@ export interface PreparedEvent {
   row: EventRow
   facts: EventFacts
   contextKeys: string[]
-  environment: Pick<RememberedEnvironment, 'facts' | 'translator'>
+  environment: Pick<RememberedEnvironment, 'facts' | 'translator'> & Partial<Pick<RememberedEnvironment, 'shadow'>>
   definition: WorkflowVersion
 }
+
+/** The environment as the runs of a trigger see it. In front of another service, what was passed on is not delivered here too. */
+export const environmentOf = (
+  { facts, shadow }: PreparedEvent['environment'],
+  { overrides }: Pick<EventFacts, 'overrides'>,
+): EnvironmentFacts => (shadow && overrides[liveMark] !== true ? shadow.mirrored : facts)
 
 /** The preferences that apply to one workflow in one set of contexts. */
 export function preferencesFor(
@@ -70,7 +76,7 @@ export async function newRun(
     event: facts,
     subscriber: recipient,
     workflow: definition,
-    environment: environment.facts,
+    environment: environmentOf(environment, facts),
     translator: await environment.translator('workflow', definition, recipient.locale),
     results: {},
     newId,

@@ -1,4 +1,5 @@
 // Whether a trigger can be accepted: its workflow, its payload, its tenant and its recipients. Nothing here does I/O.
+import { liveMark } from '../../db/core/tables.ts'
 import { RequestError } from '../../errors.ts'
 import { RenderError } from '../../render/limits.ts'
 import { renderTemplate, situation } from '../../render/liquid.ts'
@@ -57,16 +58,30 @@ export function idleStatus(
   return undefined
 }
 
+/** Whether a trigger is delivered here, in front of another service. */
+export const goesLive = (
+  way: TriggerRequest['way'],
+  workflowId: string,
+  { live }: { live: ReadonlySet<string> },
+): boolean => (way === undefined ? live.has(workflowId) : way === 'here')
+
+/** Callers cannot set the mark: it is taken off, whatever they say. */
+export function markedWay({ [liveMark]: _, ...overrides }: Members, isLive: boolean): Members {
+  return isLive ? { ...overrides, [liveMark]: true } : overrides
+}
+
 /** A workflow that a step starts. */
 export interface Start {
   need: StartWorkflow
   workflow: WorkflowVersion
   trace: string | null
+  /** In front of another service: whether the trigger of its run was not passed on, and its own workflow is not either. */
+  isLive?: boolean
 }
 
 /** The trigger as it will be stored, but for when it was started; or why there is none. */
 export function judgeStart(
-  { need, workflow, trace }: Start,
+  { need, workflow, trace, isLive = false }: Start,
   tenant: TenantChoice | undefined,
   { now, newId }: { now: Date; newId(now: Date): string },
 ): Omit<EventRow, 'started_at'> | string {
@@ -81,7 +96,7 @@ export function judgeStart(
     return {
       ...{ environment_id: need.environmentId, id: newId(now), transaction_id: need.transactionId },
       ...{ workflow_id: workflow.id, workflow_version: workflow.version, recipients: need.recipients, payload },
-      ...{ overrides: {}, actor: need.actor === undefined ? null : { subscriberId: need.actor } },
+      ...{ overrides: markedWay({}, isLive), actor: need.actor === undefined ? null : { subscriberId: need.actor } },
       tenant: request.tenant ?? null,
       context: Object.keys(need.context).length === 0 ? null : need.context,
       ...{ created_at: now, trace, started_by: need.startedBy },

@@ -16,6 +16,7 @@ import { endOrphan, type Outline } from './canceling.ts'
 import {
   contextIdOf,
   type EventRow,
+  environmentOf,
   factsFrom,
   isoDates,
   type PreparedEvent,
@@ -240,7 +241,7 @@ async function existingRun(
     event,
     subscriber,
     workflow: definition,
-    environment: environment.facts,
+    environment: environmentOf(environment, event),
     translator: await environment.translator('workflow', definition, subscriber.locale),
     results: resultsOf(jobs),
     newId,

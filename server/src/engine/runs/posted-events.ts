@@ -10,6 +10,7 @@ import { priorities } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { heldTime } from '../core/held-clocks.ts'
 import { addHeldWork } from '../core/held-statements.ts'
+import { endWalk, saveWalks } from '../core/walk-statements.ts'
 import { lockRuns, type RunKey } from './load.ts'
 import { settle } from './needs.ts'
 import { hearAll } from './run.ts'
@@ -43,6 +44,8 @@ interface Posting {
 const eventsPerJob = 50
 /** Runs per transaction, as of a topic. */
 const chunk = 500
+/** Parallel lanes of an event for which more runs wait, as of a topic (fan-out.ts). */
+const lanes = 2
 const dayMs = 86_400_000
 
 /**
@@ -201,17 +204,17 @@ const waitForBeginnings = statement(
      FROM unnest($1::text[], $2::text[], $3::text[]) AS t (environment_id, name, value) ORDER BY 1) locks`,
 )
 
-/** The next runs that wait for an event, in the order of their ids. */
-const waitsFor = (event: (column: string) => string, most: string) => `
+/** The next runs that wait for an event, in the order of their ids. @param also a condition that they must meet */
+const waitsFor = (event: (column: string) => string, most: string, also = 'true') => `
   (SELECT w.notification_id FROM event_waits w
    WHERE w.environment_id = ${event('environment_id')} AND w.name = ${event('name')} AND w.kind = 'key'
      AND w.value = ${event('key')} AND w.notification_id > ${event('reached')}
-     AND (${event('subscriber_id')} IS NULL OR w.subscriber_id = ${event('subscriber_id')})
+     AND (${event('subscriber_id')} IS NULL OR w.subscriber_id = ${event('subscriber_id')}) AND ${also}
    ORDER BY w.notification_id LIMIT ${most})
   UNION
   (SELECT w.notification_id FROM event_waits w
    WHERE w.environment_id = ${event('environment_id')} AND w.name = ${event('name')} AND w.kind = 'subscriber'
-     AND w.value = ${event('subscriber_id')} AND w.notification_id > ${event('reached')}
+     AND w.value = ${event('subscriber_id')} AND w.notification_id > ${event('reached')} AND ${also}
    ORDER BY w.notification_id LIMIT ${most})
   ORDER BY 1 LIMIT ${most}`
 
@@ -220,6 +223,7 @@ const findWaits = statement(
   waitsFor(
     (column) => `$${['environment_id', 'name', 'key', 'subscriber_id', 'reached'].indexOf(column) + 1}::text`,
     '$6',
+    '(hashtext(w.notification_id) & ($8::int - 1)) = $7::int',
   ),
 )
 
@@ -244,36 +248,91 @@ const saveReached = statement(
    WHERE environment_id = $1 AND id = $2 AND reached IS NOT NULL`,
 )
 
-const queueRest = statement(
-  'queue_rest_of_waits',
-  `SELECT queue_job('match_events', json_build_object('events', json_build_array(json_build_array($1::text, $2::text))),
-     ${priorities.many}::smallint)`,
+/** Of two jobs for the same lane, the second continues where the first ended. */
+const lockLane = statement(
+  'lock_event_lane',
+  'SELECT lane, lanes, reached FROM walks WHERE environment_id = $1 AND event_id = $2 AND lane = $3 FOR UPDATE',
 )
+
+/** Of two lanes that end at once, the second sees that the first has ended. */
+const lockPosted = statement(
+  'lock_posted_event',
+  'SELECT FROM posted_events WHERE environment_id = $1 AND id = $2 FOR UPDATE',
+)
+
+const endTold = statement(
+  'end_told_event',
+  `UPDATE posted_events SET reached = NULL WHERE environment_id = $1 AND id = $2
+     AND NOT EXISTS (SELECT FROM walks WHERE environment_id = $1 AND event_id = $2)`,
+)
+
+const queueLanes = statement(
+  'queue_event_lanes',
+  `SELECT queue_job('match_events', json_build_object('events', json_build_array(json_build_array($1::text, $2::text, lane))),
+     ${priorities.many}::smallint)
+   FROM unnest($3::smallint[]) lane`,
+)
+
+/** An event to tell of, or one lane of it. */
+export interface EventKey extends RunKey {
+  lane?: number | undefined
+}
+
+/** Where the telling goes on. */
+interface Place {
+  lane: number
+  lanes: number
+  reached: string
+}
 
 const columns = (keys: RunKey[]) => [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
 
-/** Tells the runs that wait for these events, a chunk of each; a job of its own goes on from there. */
-export async function matchEvents(parts: EngineParts, keys: RunKey[]): Promise<void> {
-  const { pool, bell } = parts
-  const fresh = (await autoCommit(pool).run<PostedRow>(findPosted, columns(keys))).filter(
-    ({ reached }) => reached === '',
-  )
+/** Tells the runs that wait for these events, a chunk of each; if there are more, jobs for two lanes go on from there. */
+export async function matchEvents(parts: EngineParts, keys: EventKey[]): Promise<void> {
+  const { pool } = parts
+  const whole = keys.filter(({ lane }) => lane === undefined)
+  const fresh =
+    whole.length === 0
+      ? []
+      : (await autoCommit(pool).run<PostedRow>(findPosted, columns(whole))).filter(({ reached }) => reached === '')
   if (fresh.length > 0) await inTransaction(pool, (transaction) => awaitBeginnings(transaction, fresh))
-  const awaited = await autoCommit(pool).run<{ environment_id: string; id: string }>(endUnawaited, columns(keys))
+  const awaited =
+    whole.length === 0
+      ? []
+      : await autoCommit(pool).run<{ environment_id: string; id: string }>(endUnawaited, columns(whole))
   // One that cannot be told of does not hold up the others; the queue tries it again.
   const failures: unknown[] = []
-  for (const { environment_id: environmentId, id } of awaited)
-    await retryConflicts(() =>
-      inTransaction(pool, async (transaction) => {
-        if (!(await tellSome(transaction, parts, { environmentId, id }, parts.clock.now()))) return
-        await transaction.run(queueRest, [environmentId, id])
-        transaction.afterCommit(() => bell.ring('match_events', 1))
-      }),
-    ).catch((error: unknown) => {
-      if (isOutage(error)) throw error
-      failures.push(error)
-    })
+  const ready: EventKey[] = [
+    ...keys.filter(({ lane }) => lane !== undefined),
+    ...awaited.map(({ environment_id: environmentId, id }) => ({ environmentId, id })),
+  ]
+  for (const key of ready)
+    await retryConflicts(() => inTransaction(pool, (transaction) => tellChunk(transaction, parts, key))).catch(
+      (error: unknown) => {
+        if (isOutage(error)) throw error
+        failures.push(error)
+      },
+    )
   if (failures.length > 0) throw new AggregateError(failures, 'Some events could not be told.')
+}
+
+/** Queues what goes on. The first chunk shows whether more lanes are worth it. */
+async function tellChunk(transaction: Transaction, parts: EngineParts, { lane, ...key }: EventKey): Promise<void> {
+  const { environmentId, id } = key
+  const event = [environmentId, id]
+  const [place] = lane === undefined ? [] : await transaction.run<Place>(lockLane, [...event, lane])
+  if (lane !== undefined && !place) return
+  const reached = await tellSome(transaction, parts, key, { now: parts.clock.now() }, place)
+  if (reached !== undefined) {
+    const going = lane === undefined ? Array.from({ length: lanes }, (_, number) => number) : [lane]
+    await transaction.run(saveWalks, [...event, going, lanes, reached])
+    await transaction.run(queueLanes, [...event, going])
+    transaction.afterCommit(() => parts.bell.ring('match_events', going.length))
+    return
+  }
+  if (lane !== undefined) await transaction.run(endWalk, [...event, lane])
+  await transaction.run(lockPosted, event)
+  await transaction.run(endTold, event)
 }
 
 /** Whoever began to wait before an event was there has stored that afterwards; whoever begins later finds the event. */
@@ -297,28 +356,30 @@ export async function tellHeld(
 ): Promise<boolean> {
   const [event] = await transaction.run<PostedRow>(findPosted, columns([key]))
   if (event?.reached === '') await awaitBeginnings(transaction, [event])
-  return tellSome(transaction, parts, key, storing.now, storing)
+  const reached = await tellSome(transaction, parts, key, storing)
+  await transaction.run(saveReached, [key.environmentId, key.id, reached ?? null])
+  return reached !== undefined
 }
 
+/** @returns the last run that it told of the event, if there may be more */
 async function tellSome(
   transaction: Transaction,
   parts: EngineParts,
   key: RunKey,
-  now: Date,
-  storing: Storing = {},
-): Promise<boolean> {
+  storing: Storing & { now: Date },
+  place?: Place,
+): Promise<string | undefined> {
   const [event] = await transaction.run<PostedRow>(findPosted, columns([key]))
-  if (!event) return false
-  const { environment_id: environmentId, id, given_id, name, subscriber_id: subscriberId, payload, reached } = event
-  const values = [environmentId, name, event.key, subscriberId, reached, chunk]
+  if (!event) return undefined
+  const { environment_id: environmentId, id, given_id, name, subscriber_id: subscriberId, payload } = event
+  const { lane, lanes: of, reached } = place ?? { lane: 0, lanes: 1, reached: event.reached }
+  const values = [environmentId, name, event.key, subscriberId, reached, chunk, lane, of]
   const waits = await transaction.run<{ notification_id: string }>(findWaits, values)
   const ids = waits.map(({ notification_id }) => notification_id)
   const createdAt = event.created_at.toISOString()
   const heard = { rowId: id, event: { id: given_id ?? id, name, key: event.key, subscriberId, payload, createdAt } }
-  await tellRuns(transaction, parts, { environmentId, ids }, { now, ...storing }, heard)
-  const isMore = ids.length === chunk
-  await transaction.run(saveReached, [environmentId, id, isMore ? ids.at(-1) : null])
-  return isMore
+  await tellRuns(transaction, parts, { environmentId, ids }, storing, heard)
+  return ids.length === chunk ? ids.at(-1) : undefined
 }
 
 /** The messages that these runs may wait for have changed. */

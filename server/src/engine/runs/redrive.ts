@@ -1,4 +1,4 @@
-// Retries steps that failed for good. Only the step itself is repeated, and only what it has not sent.
+// Retries steps that failed for good, or that the suppression list held back. Only the step itself is repeated, and only what it has not sent.
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { detail, undelivered } from '../../steps/contract/outcome.ts'
 import { someStep } from '../../steps/contract/tree.ts'
@@ -50,8 +50,7 @@ async function redrive(
   const redriven: string[] = []
   for (const run of runs)
     for (const job of run.jobs) {
-      if (!wanted.has(job.id) || !undelivered.has(job.reason) || !kindOf(job).channel) continue
-      if (job.status !== 'failed' && job.status !== 'completed') continue
+      if (!wanted.has(job.id) || !isUndelivered(job) || !kindOf(job).channel) continue
       if (job.asked && !isOpen(run, job)) continue
       job.status = 'queued'
       job.reason = null
@@ -68,6 +67,11 @@ async function redrive(
   await storeRuns(transaction, runs, { now, priority: priorities.many })
   return redriven
 }
+
+const isUndelivered = ({ status, reason }: JobState): boolean =>
+  status === 'canceled'
+    ? reason === 'suppressed'
+    : undelivered.has(reason) && (status === 'failed' || status === 'completed')
 
 /** Whether the question that a copy asks is still open. */
 const isOpen = ({ jobs }: RunState, { asked }: JobState): boolean =>

@@ -68,7 +68,8 @@ export async function startWorkflows(
   for (const { need, trace } of asked) {
     const environment = await memory.recall(need.environmentId)
     const workflow = await environment?.workflow(need.workflowId)
-    if (workflow) found.push({ need, workflow: workflow as WorkflowVersion, trace })
+    const isLive = need.isLive && (environment?.shadow?.live.has(need.workflowId) ?? false)
+    if (workflow) found.push({ need, workflow: workflow as WorkflowVersion, trace, isLive })
     else statuses.set(need, 'workflow_not_found')
   }
   const choiceOf = await tenantChoices(transaction, found)

@@ -21,6 +21,11 @@ export interface TriggerRequest {
   context: Members | undefined
   /** Instead of the workflow's own. */
   cancellationKey?: string | undefined
+  /**
+   * In front of another service: whether it was passed on (`mirrored`), or not (`here`). Undefined: it did not come from outside,
+   * and its workflow decides.
+   */
+  way?: 'mirrored' | 'here' | undefined
   /** The workflow itself, if it is not stored here. */
   bridged?: BridgedWorkflow
   /** A `traceparent`, if tracing is on. */

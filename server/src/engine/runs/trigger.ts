@@ -43,7 +43,7 @@ import {
 } from './accepted-triggers.ts'
 import { splitAttachments } from './attachments.ts'
 import type { PreparedEvent } from './compose.ts'
-import { idleStatus, judgePayload, keyFrom, type TenantChoice } from './judge.ts'
+import { goesLive, idleStatus, judgePayload, keyFrom, markedWay, type TenantChoice } from './judge.ts'
 import { isCriticalWorkflow } from './run-state.ts'
 import { advanceEvents, type EngineParts, noteStarted, noteTriggered, startEvents } from './start-runs.ts'
 import { isExempt } from './step-guards.ts'
@@ -273,6 +273,7 @@ export class Triggers {
     const idle = idleStatus(workflow, request, tenant)
     if (idle) return idle
     const { attachments, rest } = splitAttachments(payload)
+    const isLive = environment.shadow && goesLive(request.way, workflow.identifier, environment.shadow)
     const isImmediate =
       this.#surroundings.startsAtOnce && isSmall(request.recipients) && !someStep(workflow.steps, isShared)
     // Not `...given`: for a literal that begins with a spread and continues, V8 makes a hidden class per object, which only a
@@ -281,7 +282,7 @@ export class Triggers {
       id: given.id,
       transactionId: given.transactionId,
       createdAt: given.createdAt,
-      request,
+      request: isLive === undefined ? request : { ...request, overrides: markedWay(request.overrides, isLive) },
       revision: environment.revision,
       workflowId: workflow.id,
       workflowVersion: workflow.version,

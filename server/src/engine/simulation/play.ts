@@ -106,7 +106,7 @@ export class Play {
   #suppressions: SuppressionRow[]
   readonly #collecting: CollectingRun[]
   /** Told of each step whose turn has come, before any of its calls is made. */
-  watch: (run: RunState, job: JobState, now: Date) => Promise<void> = async () => undefined
+  watch: ((run: RunState, job: JobState, now: Date) => Promise<void>) | undefined
   readonly #watched = new Set<JobState>()
   #now: Date
   #ids = 0
@@ -543,7 +543,9 @@ export class Play {
     }
     const current = this.#workflows.get(run.workflow.identifier) ?? run.definition
     const { preferences, user_preferences, critical } = current
-    run.definition = { ...run.definition, preferences, user_preferences, critical }
+    const known = run.definition
+    if (preferences !== known.preferences || user_preferences !== known.user_preferences || critical !== known.critical)
+      run.definition = { ...known, preferences, user_preferences, critical }
     run.subscriber = subscriber
     run.preferences = preferencesFor(subscriber.preferences, run.workflow.id, run.contextKeys)
     run.translator = await this.#environment.translator('workflow', run.definition, subscriber.locale)
@@ -637,10 +639,10 @@ export class Play {
       endByFault(run, error, this.#now)
     }
     const calls = this.#store(run)
-    for (const job of run.jobs) {
+    for (const job of this.watch ? run.jobs : []) {
       if (this.#watched.has(job) || this.record.stepOf(run, job.position).beganAt === null) continue
       this.#watched.add(job)
-      await this.watch(run, job, this.#now)
+      await this.watch?.(run, job, this.#now)
     }
     for (const position of calls) this.#calls.push({ run, position })
   }

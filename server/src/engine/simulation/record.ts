@@ -49,6 +49,7 @@ export interface RunRecord {
   run: RunState
   /** By position. */
   steps: Map<number, StepRecord>
+  hasMessages: boolean
   endedAt: Date | null
 }
 
@@ -136,7 +137,7 @@ export class PlayRecord {
 
   begin(run: RunState, now: Date): RunRecord {
     if (this.runs.size >= limits.runs) throw tooLarge('runs')
-    const record: RunRecord = { run, steps: new Map(), endedAt: null }
+    const record: RunRecord = { run, steps: new Map(), hasMessages: false, endedAt: null }
     this.runs.set(run.id, record)
     this.note({ at: this.iso(now), kind: 'run_began', runId: run.id })
     return record
@@ -144,11 +145,11 @@ export class PlayRecord {
 
   stepOf(run: RunState, position: number): StepRecord {
     const steps = this.runs.get(run.id)?.steps
+    const known = steps?.get(position)
+    if (known) return known
+    // The steps of an arm are there once it is taken.
     if (!steps || !run.jobs.some((job) => job.position === position))
       throw new Error('The simulated run has no such step.')
-    // The steps of an arm are there once it is taken.
-    const known = steps.get(position)
-    if (known) return known
     const made: StepRecord = {
       ...{ beganAt: null, endedAt: null, endedAs: null, windowId: null, waits: [], isWaiting: false, extensions: 0 },
       ...{ attempts: [], messageIds: [] },
@@ -180,7 +181,8 @@ export class PlayRecord {
     if (!record) return
     const about = (job: JobState) => ({ at: this.iso(now), runId: run.id, stepId: job.step.stepId })
     for (const job of run.jobs) {
-      const step = this.stepOf(run, job.position)
+      const step = record.steps.get(job.position) ?? this.stepOf(run, job.position)
+      if (isSettled(job, step)) continue
       if (step.beganAt === null && job.details[0]?.detail === queued) {
         this.countStep()
         step.beganAt = now
@@ -195,7 +197,7 @@ export class PlayRecord {
         Object.assign(step, { endedAt: now, endedAs: job.status })
         this.note({ ...about(job), kind: 'step_ended' })
       }
-      if (!isEnded(job)) Object.assign(step, { endedAt: null, endedAs: null })
+      if (step.endedAs !== null && !isEnded(job)) Object.assign(step, { endedAt: null, endedAs: null })
     }
     if (run.status === 'processing') record.endedAt = null
     else if (record.endedAt === null) {
@@ -234,7 +236,9 @@ export class PlayRecord {
   }
 
   messagesOf(run: RunState): MessageRecord[] {
-    const ids = [...(this.runs.get(run.id)?.steps.values() ?? [])].flatMap(({ messageIds }) => messageIds)
+    const { steps, hasMessages = false } = this.runs.get(run.id) ?? {}
+    if (!steps || !hasMessages) return []
+    const ids = [...steps.values()].flatMap(({ messageIds }) => messageIds)
     return ids.flatMap((id) => this.messages.get(id) ?? [])
   }
 
@@ -251,6 +255,8 @@ export class PlayRecord {
     }
     this.messages.set(row.id, { run, job, row, kept, at: now, isTold: false, marks, contextKeys: run.contextKeys })
     this.stepOf(run, job.position).messageIds.push(row.id)
+    const record = this.runs.get(run.id)
+    if (record) record.hasMessages = true
   }
 
   /** A message that will be tried again is not told of yet. */
@@ -307,6 +313,12 @@ export class PlayRecord {
     }
   }
 }
+
+/** Nothing has happened to it, or nothing will: of a run with many steps, that is true of nearly all at any time. */
+const isSettled = (job: JobState, { beganAt, endedAs, isWaiting, messageIds }: StepRecord): boolean =>
+  messageIds.length === 0 &&
+  !isWaiting &&
+  (job.status === 'pending' ? beganAt === null && endedAs === null && job.details.length === 0 : endedAs === job.status)
 
 interface Ending {
   startAt: Date

@@ -16,7 +16,7 @@ const short = { isEndless: false } as unknown as Job
 
 let simulations: Simulations
 const start = () => {
-  simulations = new Simulations(() => thread)
+  simulations = new Simulations({ file: () => thread })
   return simulations
 }
 afterEach(() => simulations.close())

@@ -17,7 +17,8 @@ const youngMemoryMb = 192
  * long as the last one took: reading one and answering it holds up whoever notifies.
  */
 const busyShare = 0.7
-const restFactor = 4
+const usualRestFactor = 4
+const usualPriority = 5
 const longestRestMs = 1_000
 
 /** Too many are waiting. */
@@ -25,21 +26,28 @@ export class SimulationsBusy extends Error {}
 /** The caller is gone. */
 export class SimulationAbandoned extends Error {}
 
-/** The file of the thread: of the built service, or of a test. */
-export type ThreadFile = () => URL | Promise<URL>
+/** The thread that plays: of the built service, or of a test. */
+export interface SimulationThread {
+  file: () => URL | Promise<URL>
+  /** As of a process. By default a third of the time of whoever notifies, when both want it; with the lowest one, a busy machine
+   * would play nothing. */
+  priority?: number
+  /** How long a busy process rests, as a multiple of how long the last simulation took. */
+  restFactor?: number
+}
 
-export const builtThread: ThreadFile = () => new URL('dist/bundle/simulation.cjs', packageFolder)
+export const builtThread: SimulationThread = { file: () => new URL('dist/bundle/simulation.cjs', packageFolder) }
 
 export class Simulations {
-  readonly #file: ThreadFile
+  readonly #of: SimulationThread
   #thread: Worker | undefined
   #isBusy = false
   #waiting: Array<() => void> = []
   #idle: NodeJS.Timeout | undefined
   #restUntil = 0
 
-  constructor(file: ThreadFile) {
-    this.#file = file
+  constructor(of: SimulationThread) {
+    this.#of = of
   }
 
   /** Takes a place. Rejects if there is none; to be released. */
@@ -59,6 +67,7 @@ export class Simulations {
     const before = performance.eventLoopUtilization()
     return () => {
       const now = performance.now()
+      const { restFactor = usualRestFactor } = this.#of
       const isBusy = performance.eventLoopUtilization(before).utilization > busyShare
       this.#restUntil = isBusy ? now + Math.min(longestRestMs, restFactor * (now - began)) : 0
       this.#leave()
@@ -110,8 +119,9 @@ export class Simulations {
 
   async #started(): Promise<Worker> {
     if (this.#thread) return this.#thread
-    const file = await this.#file()
-    const thread = new Worker(file, {
+    const { file, priority = usualPriority } = this.#of
+    const thread = new Worker(await file(), {
+      workerData: { priority },
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: youngMemoryMb },
     })
     thread.unref()

@@ -20,6 +20,7 @@ import { asOfNow, type WorkflowVersion } from '../core/memory.ts'
 import { peopleIn } from '../core/rota.ts'
 import type { RecipientRow } from '../runs/compose.ts'
 import { topicKeysOf } from '../runs/members.ts'
+import type { TriggerRequest } from '../runs/trigger-request.ts'
 import { limits, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
 
 const statementTimeoutMs = 10_000
@@ -40,6 +41,7 @@ export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
   readonly #scenario: Scenario
+  readonly #requests: TriggerRequest[]
   /** Whom chains of questions name. */
   #asked: string[] = []
   /** All of them; the snapshot has only the active ones. */
@@ -51,13 +53,13 @@ export class Reading {
     this.#tx = tx
     this.#environmentId = environmentId
     this.#scenario = scenario
+    this.#requests = scenario.inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
   }
 
   /** @param draft the workflow instead of the stored one */
   async all(secrets: Secrets, draft: WorkflowVersion | undefined): Promise<Snapshot> {
     const { inputs, workflowId, version } = this.#scenario
-    const triggers = inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
-    const names = [...new Set(triggers.map(({ name }) => name).filter((name) => name !== workflowId))]
+    const names = [...new Set(this.#requests.map(({ name }) => name))].filter((name) => name !== workflowId)
     const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
     const current = draft ?? this.#named(stored, workflowId)
     const workflow = version === undefined ? current : await this.version(current, version)
@@ -74,7 +76,7 @@ export class Reading {
     const rotas = await this.#rotas(chains.rotaIds)
     for (const { shifts } of rotas) chains.subscriberIds.push(...peopleIn(shifts))
     if (chains.subscriberIds.some(hasLiquid))
-      chains.subscriberIds.push(...triggers.flatMap(({ payload }) => textsDeepIn(payload)))
+      chains.subscriberIds.push(...this.#requests.flatMap(({ payload }) => textsDeepIn(payload)))
     this.#asked = chains.subscriberIds
     const types = new Set([...workflows, ...drafts].flatMap(({ steps }) => allSteps(steps).map(({ type }) => type)))
     const layouts = types.has('email')
@@ -128,7 +130,7 @@ export class Reading {
     const starts = startsIn(workflows)
     if (starts.length === 0) return
     const written = starts.flatMap(({ to }) => textsDeepIn(to))
-    const brought = written.some(hasLiquid) ? this.#requests().flatMap(({ payload }) => textsDeepIn(payload)) : []
+    const brought = written.some(hasLiquid) ? this.#requests.flatMap(({ payload }) => textsDeepIn(payload)) : []
     this.#started = [...written, ...brought].filter((text) => text.length <= longestId && !hasLiquid(text))
   }
 
@@ -199,7 +201,7 @@ export class Reading {
 
   async #topics(workflows: WorkflowVersion[], asked: string[]): Promise<Snapshot['topics']> {
     const invented = new Set(this.#scenario.topics.map(({ topicKey }) => topicKey))
-    const keys = this.#requests()
+    const keys = this.#requests
       .flatMap(({ recipients }) => topicKeysOf(recipients ?? []))
       .concat(this.#started, asked)
       .filter((key) => !invented.has(key))
@@ -235,22 +237,21 @@ export class Reading {
   /** What the list says about the addresses of these people, of those that the scenario makes up, and of overrides. */
   async #suppressions(subscribers: RecipientRow[]): Promise<SuppressionRow[]> {
     const { inputs, subscribers: invented } = this.#scenario
-    const people: Array<Record<string, unknown>> = [
-      ...subscribers.map(({ email, phone, channels }) => ({ email, phone, channels })),
-      ...invented.map((each) => ({ ...each })),
-      ...this.#requests().flatMap(({ recipients }) => (recipients ?? []).map((each) => ({ ...each }))),
-      ...inputs.flatMap((input) => (input.type === 'subscriber' && 'set' in input ? [{ ...input.set }] : [])),
+    const people: Array<{ email?: unknown; phone?: unknown; channels?: unknown }> = [
+      ...subscribers,
+      ...invented,
+      ...this.#requests.flatMap(({ recipients }) => (recipients ?? []).filter((each) => 'subscriberId' in each)),
+      ...inputs.flatMap((input) => (input.type === 'subscriber' && input.set ? [input.set] : [])),
     ]
-    const tokens = people.flatMap(({ channels }) =>
-      ((channels ?? []) as SubscriberChannel[]).flatMap(({ credentials }) => credentials.deviceTokens ?? []),
-    )
-    const overrides = this.#requests().flatMap(({ overrides: said, payload }) => ({ ...said, phone: payload.phone }))
-    const texts = [
-      ...people.flatMap(({ email, phone }) => [email, phone]),
-      ...tokens,
-      ...overrides.flatMap(textsDeepIn),
-    ]
-    const hashes = [...new Set(texts)].flatMap((text) =>
+    const texts = new Set<unknown>()
+    for (const { email, phone, channels } of people) {
+      texts.add(email).add(phone)
+      for (const { credentials } of (channels ?? []) as SubscriberChannel[])
+        for (const token of credentials.deviceTokens ?? []) texts.add(token)
+    }
+    for (const { overrides, payload } of this.#requests)
+      for (const text of [...textsDeepIn(overrides), ...textsDeepIn(payload.phone)]) texts.add(text)
+    const hashes = [...texts].flatMap((text) =>
       typeof text !== 'string' ? [] : addressChannels.map((channel) => hashOfAddress(comparedAddress(channel, text))),
     )
     if (hashes.length === 0) return []
@@ -290,7 +291,7 @@ export class Reading {
   }
 
   async #tenants(): Promise<Snapshot['tenants']> {
-    const names = this.#requests().flatMap(({ tenant }) => tenant?.identifier ?? [])
+    const names = this.#requests.flatMap(({ tenant }) => tenant?.identifier ?? [])
     if (names.length === 0) return []
     return this.#all<Snapshot['tenants'][number]>(sql`
       SELECT t.identifier, t.name, t.data, o.overrides, coalesce(o.active, '{}') AS active
@@ -302,7 +303,7 @@ export class Reading {
   }
 
   async #contexts(): Promise<Snapshot['contexts']> {
-    const named = this.#requests().flatMap(({ context }) =>
+    const named = this.#requests.flatMap(({ context }) =>
       Object.entries(context ?? {}).map(([type, value]) => ({
         type,
         id: typeof value === 'string' ? value : String((value as { id?: unknown }).id),
@@ -328,10 +329,6 @@ export class Reading {
     )
   }
 
-  #requests() {
-    return this.#scenario.inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
-  }
-
   #people(): string[] {
     const { inputs, subscribers, topics } = this.#scenario
     return [
@@ -340,7 +337,7 @@ export class Reading {
       ...subscribers.map(({ subscriberId }) => subscriberId),
       ...topics.flatMap(({ subscriberIds }) => subscriberIds),
       ...inputs.flatMap((input) => ('subscriberId' in input ? (input.subscriberId ?? []) : [])),
-      ...this.#requests().flatMap(({ recipients, actor }) => [
+      ...this.#requests.flatMap(({ recipients, actor }) => [
         ...(recipients ?? []).flatMap((each) => ('subscriberId' in each ? [String(each.subscriberId)] : [])),
         ...(actor ? [actor.subscriberId] : []),
       ]),

@@ -1,6 +1,6 @@
 // The thread in which scenarios are played and triggers explained, so that they hold up nobody.
 import { setPriority } from 'node:os'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { expectations } from './expectations.ts'
 import { type Explaining, explain } from './explain.ts'
 import { explainPast, type PastRecord } from './explain-past.ts'
@@ -9,9 +9,6 @@ import { play } from './play.ts'
 import { tooLarge } from './record.ts'
 import { limits, type Members, type Refusal, type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
 import type { Brand } from './tools.ts'
-
-/** A third of the time of whoever notifies, when both want it. With the lowest one, a busy machine would play nothing. */
-const priority = 5
 
 interface Simulation {
   scenario: Scenario
@@ -56,7 +53,7 @@ async function answered(job: Job): Promise<Members> {
 }
 
 // Linux has a priority for each thread: whoever simulates waits for whoever notifies. Elsewhere it is that of the process.
-if (process.platform === 'linux') setPriority(priority)
+if (process.platform === 'linux') setPriority((workerData as { priority: number }).priority)
 parentPort?.on('message', (job: Job) => {
   void answerOf(job).then((outcome) =>
     parentPort?.postMessage(outcome, 'answer' in outcome ? [outcome.answer.buffer] : []),

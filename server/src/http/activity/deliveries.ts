@@ -1,10 +1,15 @@
 // Failed deliveries: listed with the reason, and sent again on request.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
 import { allOf } from '../../db/core/page.ts'
+import { wholeLog } from '../../db/core/step-log.ts'
+import type { LogEntry } from '../../db/core/tables.ts'
+import { suppressionsById } from '../../db/queries/suppressions.ts'
+import { holdsBack } from '../../engine/consent/rules.ts'
 import type { FailedJob } from '../../engine/runs/redrive.ts'
 import { fail } from '../../errors.ts'
-import { undeliveredReasons } from '../../steps/contract/outcome.ts'
+import { detail, undeliveredReasons } from '../../steps/contract/outcome.ts'
 import type { Progress } from '../../steps/delivery/dispatch.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Resource } from '../edge/resource.ts'
@@ -54,6 +59,7 @@ const filters = {
 type Filters = { [name in keyof typeof filters]?: string }
 
 interface Row extends FailedJob {
+  status: string
   type: (typeof channels)[number]
   reason: (typeof undeliveredReasons)[number]
   error: string | null
@@ -63,26 +69,29 @@ interface Row extends FailedJob {
   transaction_id: string
   subscriber_id: string
   workflow: string | null
+  message_class: 'transactional' | 'commercial' | null
+  consent_category: string | null
+  /** Only of one that was held back. */
+  details: LogEntry[] | null
   created_at: Date
   updated_at: Date
 }
 
-/** Worded exactly as in the partial index, so that PostgreSQL uses it. */
-const isUndelivered = sql.raw(`j.reason IN (${undeliveredReasons.map((reason) => `'${reason}'`).join(', ')})`)
+/** Constants, as in the partial index, so that PostgreSQL uses it. */
+const isUndelivered = sql.raw(
+  `j.reason IN (${undeliveredReasons.map((reason) => `'${reason}'`).join(', ')}) AND j.status IN ('failed', 'completed')`,
+)
+/** Not listed, as nothing is wrong with it; it can be sent again once its entry is gone. */
+const isSuppressed = sql.raw(`j.reason IN ('suppressed') AND j.status = 'canceled'`)
 
 export const deliveries: Resource = (app, { db, engine, brand }) => {
   const tags = ['Deliveries']
 
   const find = async (environmentId: string, conditions: RawBuilder<unknown>[], limit: number): Promise<Row[]> => {
-    const where = [
-      sql`j.environment_id = ${environmentId}`,
-      isUndelivered,
-      sql`j.status IN ('failed', 'completed') AND j.type = ANY(${[...channels]}::text[])`,
-      ...conditions,
-    ]
+    const where = [sql`j.environment_id = ${environmentId}`, sql`j.type = ANY(${[...channels]}::text[])`, ...conditions]
     const { rows } = await sql<Row>`
       SELECT j.id, j.notification_id, j.type, j.reason, j.error, j.provider_id, j.step_id, j.delivery, j.created_at, j.updated_at,
-             n.transaction_id, n.subscriber_id, w.identifier AS workflow
+             j.status, CASE WHEN j.status = 'canceled' THEN j.details END AS details, n.transaction_id, n.subscriber_id, w.identifier AS workflow, w.message_class, w.consent_category
       FROM jobs j
       JOIN notifications n ON n.environment_id = j.environment_id AND n.id = j.notification_id
       LEFT JOIN workflows w ON w.environment_id = n.environment_id AND w.id = n.workflow_id
@@ -112,7 +121,11 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     },
     async (request) => {
       const { after, limit = 10, status: _, ...asked } = request.query
-      const conditions = [...conditionsOf(asked, brand), ...(after === undefined ? [] : [sql`j.id < ${after}`])]
+      const conditions = [
+        isUndelivered,
+        ...conditionsOf(asked, brand),
+        ...(after === undefined ? [] : [sql`j.id < ${after}`]),
+      ]
       const rows = await find(request.environment.id, conditions, limit + 1)
       const data = rows.slice(0, limit).map((row) => toDelivery(row, brand))
       return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
@@ -125,7 +138,8 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
       schema: {
         tags,
         summary: 'Send a failed delivery again',
-        description: 'Only this step is repeated. Devices and chats that got the message do not get it again.',
+        description:
+          'Only this step is repeated. Devices and chats that got the message do not get it again. A step that the suppression list held back can be sent again once its entry is gone.',
         params: Type.Object({ deliveryId: Type.String() }),
         response: { 200: Type.Object({ redriven: Type.Integer() }) },
       },
@@ -133,11 +147,15 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     async (request) => {
       const { deliveryId: id } = request.params
       const { environment } = request
-      const rows = await find(environment.id, [sql`j.id = ${id}`], 1)
-      if (rows.length === 0) throw fail('delivery_not_found', { id })
-      const redriven = await engine.redrive(environment.id, rows)
-      if (redriven.length === 0 && (await find(environment.id, [sql`j.id = ${id}`], 1)).length > 0)
-        throw fail('delivery_not_redrivable', { id })
+      const findOne = async () =>
+        (await find(environment.id, [isUndelivered, sql`j.id = ${id}`], 1))[0] ??
+        (await find(environment.id, [isSuppressed, sql`j.id = ${id}`], 1))[0]
+      const found = await findOne()
+      if (!found) throw fail('delivery_not_found', { id })
+      if (found.status === 'canceled' && (await isHeldBack(db, environment.id, found, request.now())))
+        throw fail('delivery_suppressed', { id })
+      const redriven = await engine.redrive(environment.id, [found])
+      if (redriven.length === 0 && (await findOne())) throw fail('delivery_not_redrivable', { id })
       return { redriven: redriven.length }
     },
   )
@@ -155,11 +173,28 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     },
     async (request) => {
       const { environment, body = {} } = request
-      const rows = await find(environment.id, conditionsOf(body, brand), mostRedriven + 1)
+      const rows = await find(environment.id, [isUndelivered, ...conditionsOf(body, brand)], mostRedriven + 1)
       const redriven = await engine.redrive(environment.id, rows.slice(0, mostRedriven))
       return { redriven: redriven.length, hasMore: rows.length > mostRedriven }
     },
   )
+}
+
+/** Whether each entry that held it back, the last time, still does. */
+async function isHeldBack(db: Db, environmentId: string, row: Row, now: Date): Promise<boolean> {
+  const lines = wholeLog(row.details ?? [], { createdAt: row.created_at, providerId: row.provider_id })
+  const again = lines.findLastIndex((line) => line.detail === detail('redriven').detail)
+  const ids = lines.slice(again + 1).flatMap(({ detail: text, raw }) => {
+    if (text !== detail('suppressed').detail || raw === undefined) return []
+    return [(JSON.parse(raw) as { suppressionId: string }).suppressionId]
+  })
+  if (ids.length === 0) return false
+  const asking = {
+    ...{ workflowId: row.workflow ?? undefined, category: row.consent_category, isCritical: false },
+    messageClass: row.message_class ?? 'transactional',
+  }
+  const standing = (await suppressionsById(db, environmentId, ids, now)).filter((entry) => holdsBack(entry, asking))
+  return standing.length === new Set(ids).size
 }
 
 function conditionsOf(asked: Filters, brand: Brand): RawBuilder<unknown>[] {

@@ -85,7 +85,7 @@ function lockedGroup(workflows: ShownWorkflow[], texts: ConsentTexts): string {
     const words = channels.map(({ channel }) => escapeUTF8(texts.channels[channel])).join(', ')
     return `<li class="choice"><span>${escapeUTF8(name)}</span><span>${words}</span></li>`
   })
-  return `<h2>${escapeUTF8(texts.always)}</h2><ul>${lines.join('')}</ul>`
+  return `<section id="always"><h2>${escapeUTF8(texts.always)}</h2><ul>${lines.join('')}</ul></section>`
 }
 
 function refusing({ snoozedUntil, hasStopped, language, timezone }: PreferencePage, texts: ConsentTexts): string {

@@ -15,6 +15,7 @@ import { allOf, cursorPage } from '../../db/core/page.ts'
 import {
   addSuppressions,
   findSuppression,
+  importSuppressions,
   type NewSuppression,
   ofAddress,
   removeSuppressions,
@@ -391,10 +392,9 @@ export const suppressions: Resource = (app, { db }) => {
         let [imported, existing] = [0, entries.length]
         for (let at = 0; at < entries.length; at += rowsAtOnce) {
           const some = entries.slice(at, at + rowsAtOnce)
-          const added = await retryConflicts(() =>
-            db.transaction().execute((tx) => addSuppressions(tx, environment.id, some, now)),
+          imported += await retryConflicts(() =>
+            db.transaction().execute((tx) => importSuppressions(tx, environment.id, some, now)),
           )
-          imported += new Set(added.filter(({ isNew }) => isNew).map(({ row }) => row.id)).size
         }
         existing -= imported
         request.acted = { imported, existing, rejected }

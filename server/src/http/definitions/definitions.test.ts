@@ -1,4 +1,5 @@
 // Definitions over the API: files.md §3.
+import { request } from 'node:http'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -217,6 +218,23 @@ describe('a push', () => {
   test('has at most 5,000 resources', async () => {
     const many = Array.from({ length: 5_001 }, (_, i) => ({ kind: 'layout', id: `l${i}`, definition: {} }))
     expect((await push(many)).status).toBe(413)
+  })
+
+  test('has at most 64 MB', async () => {
+    const headers = { authorization: `ApiKey ${api.key}`, 'content-type': 'application/json' }
+    const statusFor = (bytes: number) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asking = request(`${server.url}/v2/definitions/push`, {
+          ...{ method: 'POST', headers: { ...headers, 'content-length': bytes } },
+        })
+        asking.on('response', ({ statusCode }) => {
+          resolve(statusCode)
+          asking.destroy()
+        })
+        asking.on('error', reject)
+        asking.flushHeaders()
+      })
+    expect(await statusFor(64 * 1024 * 1024 + 1)).toBe(413)
   })
 })
 

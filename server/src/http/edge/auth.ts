@@ -27,6 +27,13 @@ interface Known {
   expiresAt: Date | null
   /** Undefined: everywhere. */
   allowed: BlockList | undefined
+  /** Set if nothing but its rights has to be checked. */
+  plain: Caller | undefined
+}
+
+interface Caller {
+  rights: KeyRights
+  environment: Environment
 }
 
 /** Under which a key of one environment has it, whatever the request names. */
@@ -75,6 +82,13 @@ export class ApiKeys {
     const known = this.#known.get(authorization)
     if (known) return this.#admit(request, known)
     return this.#lookUp(request, authorization, beforeLookUp).then((found) => this.#admit(request, found))
+  }
+
+  /** Whom a cached key stands for: one of an environment, without an expiry or a list of addresses. Undefined for any other. */
+  recall(authorization: string | undefined): Caller | undefined {
+    const plain = this.#known.get(authorization ?? '')?.plain
+    if (plain) this.#uses.note(plain.rights.id, this.#clock.now())
+    return plain
   }
 
   #admit(request: FastifyRequest, known: Known): Promise<void> | undefined {
@@ -133,7 +147,7 @@ export class ApiKeys {
       .leftJoin('environments as e', 'e.id', 'k.environment_id')
       .select(['k.id', 'k.name', 'k.scopes', 'k.allowed_addresses', 'k.user_id', 'k.expires_at'])
       .select(['k.organization_id', 'e.id as environment_id', 'e.organization_id as of', 'e.rate_limits'])
-      .select(['e.is_protected', 'e.is_open_to_automation', 'e.clock_seed'])
+      .select(['e.is_protected', 'e.is_open_to_automation', 'e.clock_seed', 'e.shadow'])
       .where('k.hash', '=', hash)
       .executeTakeFirst()
     if (!row) return undefined
@@ -144,13 +158,18 @@ export class ApiKeys {
     if (environmentId !== null) {
       const protection = protectionOf(row)
       const isHeld = row.clock_seed !== null
-      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, isHeld })
+      const kind = { isHeld, isShadow: row.shadow !== null }
+      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection, ...kind })
     }
+    const rights = new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null })
+    const { expires_at: expiresAt, allowed_addresses: addresses } = row
+    const environment = environments.get(own)
+    const isPlain =
+      expiresAt === null && addresses === null && environment && !environment.isHeld && !environment.isShadow
     return {
-      rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),
-      ...{ organizationId, userId, environments },
-      expiresAt: row.expires_at,
-      allowed: row.allowed_addresses === null ? undefined : networksOf(row.allowed_addresses),
+      ...{ rights, organizationId, userId, environments, expiresAt },
+      allowed: addresses === null ? undefined : networksOf(addresses),
+      plain: isPlain ? { rights, environment } : undefined,
     }
   }
 }

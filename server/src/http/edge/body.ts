@@ -17,9 +17,13 @@ export function parseForm(text: string): unknown {
   return parseQuery(text)
 }
 
+/** What is not UTF-8 is decoded with this character in its place. */
+const replacement = '\ufffd'
+
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw fail('malformed_json', { reason: 'it is not UTF-8' })
-  return bytes.toString()
+  const text = bytes.toString()
+  if (text.includes(replacement) && !isUtf8(bytes)) throw fail('malformed_json', { reason: 'it is not UTF-8' })
+  return text
 }
 
 const plain = /^[!-$&-~]*$/

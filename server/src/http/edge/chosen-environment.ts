@@ -18,7 +18,7 @@ export async function findChosen(
 ): Promise<Omit<Environment, 'userId'>> {
   const row = await db
     .selectFrom('environments')
-    .select(['id', 'rate_limits', 'is_protected', 'is_open_to_automation', 'clock_seed'])
+    .select(['id', 'rate_limits', 'is_protected', 'is_open_to_automation', 'clock_seed', 'shadow'])
     .where('organization_id', '=', organizationId)
     .$if(id !== '', (query) => query.where('id', '=', id))
     .orderBy((order) => order('id', '=', order.fn.any(order.val(closed))))
@@ -28,6 +28,6 @@ export async function findChosen(
     .limit(1)
     .executeTakeFirst()
   if (!row) throw fail('environment_not_found', { environmentId: id })
-  const isHeld = row.clock_seed !== null
-  return { id: row.id, organizationId, rateLimits: row.rate_limits, protection: protectionOf(row), isHeld }
+  const kind = { isHeld: row.clock_seed !== null, isShadow: row.shadow !== null }
+  return { id: row.id, organizationId, rateLimits: row.rate_limits, protection: protectionOf(row), ...kind }
 }

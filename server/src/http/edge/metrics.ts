@@ -84,7 +84,11 @@ export class Metrics {
   }
 
   observe(request: FastifyRequest, reply: FastifyReply): void {
-    this.#requests.note(request.method, request.rules?.url ?? 'unknown', reply.statusCode, reply.elapsedTime / 1000)
+    this.note(request.method, request.rules?.url ?? 'unknown', reply.statusCode, reply.elapsedTime / 1000)
+  }
+
+  note(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.note(method, route, status, seconds)
   }
 
   shed(reason: 'overloaded' | 'too_many_at_once'): void {

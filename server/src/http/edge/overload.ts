@@ -38,6 +38,7 @@ export class Overload {
   readonly #all: Load = { requests: 0, bytes: 0 }
   readonly #byOwner = new Map<string, Load>()
   #limit: number
+  #watching: NodeJS.Timeout | undefined
 
   constructor({ mostRequests, metrics }: Surroundings) {
     this.#mostRequests = mostRequests
@@ -50,6 +51,7 @@ export class Overload {
   enter(): Held {
     if (this.#all.requests >= this.#mostRequests) throw this.#refusal('overloaded')
     this.#all.requests += 1
+    this.#watching ??= this.#watchDelay()
     return { owner: undefined, key: '', bytes: 0 }
   }
 
@@ -106,24 +108,24 @@ export class Overload {
     if (owner.requests === 0) this.#byOwner.delete(key)
   }
 
+  /** Measures event loop delay with a timer, which fires late when the loop is busy. Without requests there is none to refuse. */
+  #watchDelay(): NodeJS.Timeout {
+    let expected = performance.now() + lookEveryMs
+    const timer = setInterval(() => {
+      const now = performance.now()
+      this.noteDelay(now - expected)
+      expected = now + lookEveryMs
+      if (this.#all.requests > 0 || this.#limit < this.#mostRequests) return
+      clearInterval(timer)
+      this.#watching = undefined
+    }, lookEveryMs)
+    return timer.unref()
+  }
+
   #refusal(code: 'overloaded' | 'too_many_at_once') {
     this.#metrics.shed(code)
     return fail(code, undefined, { headers: { 'Retry-After': '1' } })
   }
-}
-
-/** Measures event loop delay with a timer, which fires late when the loop is busy. */
-export function watchDelay(
-  app: { addHook(name: 'onClose', hook: () => Promise<void>): unknown },
-  overload: Overload,
-): void {
-  let expected = performance.now() + lookEveryMs
-  const timer = setInterval(() => {
-    const now = performance.now()
-    overload.noteDelay(now - expected)
-    expected = now + lookEveryMs
-  }, lookEveryMs).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
 }
 
 /** The size of the body, as far as the client announced it. */

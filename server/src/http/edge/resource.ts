@@ -19,7 +19,7 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import type { EnvironmentRoles, RateLimits, Role } from '../../db/core/tables.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { ThreadFile } from '../../engine/simulation/simulations.ts'
+import type { SimulationThread } from '../../engine/simulation/simulations.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Brand } from './brand.ts'
@@ -102,7 +102,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'queuePatienceSeconds'
   >
   /** The file of the thread that plays simulations, if not the built one. */
-  simulationThread?: ThreadFile | undefined
+  simulationThread?: SimulationThread | undefined
   /** Whether the service is shutting down. */
   stopping: { readonly isStopping: boolean }
 }
@@ -144,7 +144,7 @@ export interface Person {
 }
 
 /** For log lines with the id of the request. */
-export const logOf = ({ log, id }: FastifyRequest): FastifyBaseLogger => log.child({ reqId: id })
+export const logOf = ({ log, id }: Pick<FastifyRequest, 'log' | 'id'>): FastifyBaseLogger => log.child({ reqId: id })
 
 /** Fastify makes a logger for each request, with options, which costs more than its authentication. This one gives it itself. */
 export function sharedLogger(log: Logger): Logger {
@@ -166,6 +166,8 @@ export interface Environment {
   protection: { isOpenToAutomation: boolean } | undefined
   /** Whether its clock is held. */
   isHeld: boolean
+  /** Whether it stands in front of another service. */
+  isShadow: boolean
 }
 
 declare module 'fastify' {
@@ -184,6 +186,10 @@ declare module 'fastify' {
     now(): Date
     /** For a request that only finds its environment later, one whose clock is held: reads the clock, and holds it. */
     enterHeld(reply: FastifyReply, environmentId: string): Promise<void>
+    /** In front of another service, a trigger's way: passed on and done here too, or done here only. */
+    way: 'mirrored' | 'here' | undefined
+    /** Whether it goes on to the service behind its environment. */
+    isPassedOn: boolean
     /** What a held clock shows, once it was read. */
     shown: Date | undefined
     /** The `config` of its route. */
@@ -223,5 +229,10 @@ declare module 'fastify' {
     leavesClock?: boolean
     /** Whether its schema describes a body. */
     takesBody?: boolean
+    /**
+     * Takes the short path. Its handler reads environment, headers and body and sets the status, and nothing else; its schema
+     * describes the body and the answer of a 201.
+     */
+    hot?: boolean
   }
 }

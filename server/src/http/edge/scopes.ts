@@ -107,8 +107,9 @@ export function registerScopes(app: Pick<FastifyInstance, 'addHook'>): void {
 }
 
 /** The only place that checks the scopes of a key. */
-export function refuseLesserKey({ rules }: FastifyRequest, key: KeyRights): void {
+export function refuseLesserKey({ rules, isPassedOn }: FastifyRequest, key: KeyRights): void {
   const { scope = 'administer', reach } = rules
   if (!key.may(scope)) throw fail('insufficient_scope', { needed: scope }, { ctx: { needed: scope } })
-  if (reach === 'organization' && !key.isOrganizationWide) throw fail('organization_key_needed')
+  // What is passed on reaches no further than the key of the service behind.
+  if (reach === 'organization' && !key.isOrganizationWide && !isPassedOn) throw fail('organization_key_needed')
 }

@@ -72,6 +72,34 @@ describe('a browser', () => {
     })
   })
 
+  test('stands beside device tokens, under its own name, and never among the channels of the subscriber', async () => {
+    await makeWorkflow(api, 'news', [push])
+    await call('POST', 'subscriptions', newBrowser('beside').json)
+    expect(
+      await api.put('/v1/subscribers/ada/credentials', {
+        ...{ providerId: 'web-push', credentials: { deviceTokens: [`${service.url}/x`] } },
+      }),
+    ).toMatchObject({ status: expect.toBeOneOf([400, 422]) })
+    expect((await api.get('/v1/subscribers/ada')).body.data?.channels ?? []).toEqual([])
+    expect((await api.get('/v2/subscribers/ada')).body.channels ?? []).toEqual([])
+    await api.post('/v1/suppressions', { channel: 'push', address: newBrowser('other').json.endpoint })
+    expect((await runPush('beside')).status).toBe('completed')
+    const [message] = (await api.get('/v1/messages?channel=push')).body.data
+    expect(message).toMatchObject({ providerId: 'web-push', status: 'sent' })
+  })
+
+  test.each([
+    [413, 'provider_refused'],
+    [400, 'provider_refused'],
+  ])('whose push service answers %i takes nothing, and is kept', async (status, reason) => {
+    await makeWorkflow(api, 'news', [push])
+    await call('POST', 'subscriptions', newBrowser('strict').json)
+    service.plays(() => ({ status, body: '' }))
+    expect(await runPush(`strict-${status}`)).toMatchObject({ status: 'failed', reason })
+    expect(service.asked).toHaveLength(1)
+    expect((await call('GET', 'subscriptions')).body.data).toHaveLength(1)
+  })
+
   test('registered again keeps its id and gets new keys; of another subscriber, it moves', async () => {
     const { json } = newBrowser('same')
     const first = (await call('POST', 'subscriptions', json)).body.data

@@ -85,6 +85,40 @@ describe('a text', () => {
     expect(await entries()).toHaveLength(1)
   })
 
+  test('STOP is confirmed once a day, HELP once a minute, and neither is a run or a message', async () => {
+    await says('STOP')
+    server.clock.advance({ hours: 23 })
+    await says('STOP')
+    expect(answers()).toHaveLength(1)
+    server.clock.advance({ hours: 2 })
+    await says('STOP')
+    expect(answers()).toHaveLength(2)
+    await says('HELP')
+    server.clock.advance({ seconds: 59 })
+    await says('HELP')
+    expect(answers()).toHaveLength(3)
+    server.clock.advance({ seconds: 2 })
+    await says('HELP')
+    expect(answers()).toHaveLength(4)
+    expect((await api.get('/v1/notifications')).body.data).toEqual([])
+    expect((await api.get('/v1/messages')).body.data).toEqual([])
+  })
+
+  test('or report without any key is refused, where the integration has none', async () => {
+    const { _id } = (await api.get('/v1/integrations')).body.find(
+      ({ providerId }: { providerId: string }) => providerId === 'generic-sms',
+    )
+    const credentials = {
+      baseUrl: vendor.url,
+      apiKeyRequestHeader: 'x-key',
+      apiKey: 'k',
+      from: '+15550001',
+      secretKey: '',
+    }
+    expect(await api.put(`/v1/integrations/${_id}`, { credentials, check: false })).toMatchObject({ status: 200 })
+    expect(await post({ events: [{ id: 'm1', status: 'complaint' }] }, '')).toMatchObject({ status: 401 })
+  })
+
   test('that is not signed is refused', async () => {
     expect(await post({ inbound: [{ id: 'x', from: number, to: '1', text: 'STOP' }] }, 'wrong')).toMatchObject({
       status: 401,
@@ -112,6 +146,22 @@ test('a server of your own reports bounces and deliveries', async () => {
   expect(await entries()).toHaveLength(1)
   await report(one, 'bounced', { eventId: 'f', permanent: true })
   expect((await entries()).map(({ reason }: { reason: string }) => reason)).toContain('hard_bounce')
+})
+
+test('more than a thousand reports or texts at once are refused as a whole', async () => {
+  vendor.plays(({ body }) => ({ body: { id: JSON.parse(body).id } }))
+  await run('many')
+  const { id } = JSON.parse(vendor.asked.at(-1)?.body ?? '{}')
+  const events = Array.from({ length: 1_001 }, (_, index) => ({
+    ...{ id: index === 0 ? id : `other-${index}`, status: 'complaint', eventId: `e${index}` },
+  }))
+  const refused = { status: 413, body: { code: 'too_many_rows' } }
+  expect(await post({ events })).toMatchObject(refused)
+  const inbound = events.map((_, index) => ({ id: `t${index}`, from: number, to: '+15550100', text: 'STOP' }))
+  expect(await post({ inbound })).toMatchObject(refused)
+  expect(await entries()).toEqual([])
+  expect(await post({ events: events.slice(0, 1_000) })).toMatchObject({ status: 200, body: [{ id }] })
+  expect(await entries()).toMatchObject([{ reason: 'complaint' }])
 })
 
 describe('what feeds the list, row by row:', () => {

@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { newId } from '../../db/core/ids.ts'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
+import { findShadow } from '../../db/queries/shadow.ts'
 import { sandboxOver } from '../../engine/core/step-ports.ts'
 import type { TextAnswer } from '../../engine/feedback/texts.ts'
 import { fail } from '../../errors.ts'
@@ -67,10 +68,12 @@ export const inboundWebhooks: Resource = (app, services) => {
       throw cause
     })
     if (!told) throw fail('inbound_signature_invalid')
+    const { limit } = provider.events
+    if (limit && limit.count(inbound) > limit.most) throw fail('too_many_rows', { limit: limit.most })
     const reporter = { environmentId: row.environment_id, integrationId: row.id, providerId: row.provider_id, wording }
     const known = await engine.report(reporter, told.events)
     if (told.texts.length > 0) {
-      const answers = await engine.takeTexts(reporter, told.texts)
+      const answers = await spoken(row.environment_id, await engine.takeTexts(reporter, told.texts))
       const { answerText } = provider.events
       if (answerText) {
         const { type, body } = answerText(answers[0]?.text)
@@ -79,6 +82,12 @@ export const inboundWebhooks: Resource = (app, services) => {
       await answer(provider, row, answers)
     }
     return { headers: {}, said: known.map((event) => toReported(event, clock.now())) }
+  }
+
+  /** The service behind an environment answers, until something is delivered here. */
+  const spoken = async (environmentId: string, answers: TextAnswer[]): Promise<TextAnswer[]> => {
+    const shadow = answers.length === 0 ? undefined : await findShadow(db, environmentId)
+    return shadow?.live.length === 0 ? [] : answers
   }
 
   /** The list of suppressions is not asked: whoever says STOP is told once that it was heard. */

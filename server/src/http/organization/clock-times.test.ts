@@ -285,6 +285,33 @@ test('who unsubscribes, opens an inbox or leaves it does so at its time, and cha
   expect(busy).toMatchObject({ at: '2026-03-28T19:00:00.000Z', runs: 1, messages: { email: 1 } })
 })
 
+test('links live and end by it: the page of preferences, the message in the browser, whether or not it is kept', async () => {
+  const api = await heldApi(server, { now: start })
+  const body = '<a href="{{preferences_url}}">P</a><a href="{{view_in_browser_url}}">V</a>'
+  await workflow(api, [email({ body, editorType: 'html' })])
+  await trigger(api)
+  await api.advance()
+  const [{ id }] = (await api.get('/v1/sandbox/messages')).body.data
+  const { html } = (await api.get(`/v1/sandbox/messages/${id}`)).body
+  const paths = [...html.matchAll(/href="https?:\/\/[^/"]+(\/l\/[pv]\/[^"]+)"/g)].map(([, path]) => path)
+  expect(paths, html).toHaveLength(2)
+  const made = await api.post('/v2/subscribers/ada/preferences-link', { expiresInDays: 200 })
+  expect(made.body.expiresAt).toBe('2026-10-14T19:00:00.000Z')
+  paths.push(new URL(made.body.url).pathname)
+  const statuses = () => Promise.all(paths.map(async (path) => (await fetch(server.url + path)).status))
+  // By the real time they were made months before they end, and years after.
+  expect(await statuses()).toEqual([200, 200, 200])
+  await api.advance({ by: '179d' })
+  expect(await statuses()).toEqual([200, 200, 200])
+  await api.advance({ by: '1d' })
+  expect(await statuses()).toEqual([410, 410, 200])
+  await api.advance({ by: '20d' })
+  expect(await statuses()).toEqual([410, 410, 410])
+  const gone = await server.database.pool.query('DELETE FROM messages WHERE environment_id = $1', [api.environmentId])
+  expect(gone.rowCount).toBe(1)
+  expect(await statuses()).toEqual([410, 410, 410])
+})
+
 test('a cancellation key that asks for the time gets the time of its clock', async () => {
   const api = await heldApi(server, { now: start })
   const journey = { cancellationKey: '{{ "now" | date: "%Y" }}-{{payload.order}}' }

@@ -7,6 +7,7 @@ import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { newApiKey } from '../../db/core/ids.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
+import type { ShadowSettings } from '../../db/core/tables.ts'
 import { insertCompatibleKey, isValidAt } from '../../db/queries/api-keys.ts'
 import { createEnvironment, lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
 import { endInboxSessions } from '../../db/queries/inbox-access.ts'
@@ -20,6 +21,15 @@ import { isForeign, requireOrganization, requireOwn, requireReach } from '../edg
 import type { Resource } from '../edge/resource.ts'
 import { maySeeKeys, requireRoleInOrganization } from '../edge/roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
+import {
+  readUpstreamUrl,
+  SettleMinutes,
+  Shadow,
+  shownShadow,
+  UpstreamKey,
+  UpstreamUrl,
+  usualMinutes,
+} from '../edge/shadow-settings.ts'
 import { slugOf } from '../edge/slug.ts'
 
 /** As many as BELFRY_MAX_ENVIRONMENTS can allow. */
@@ -55,6 +65,7 @@ const Environment = Type.Object({
   dns: Dns,
   bridge: Bridge,
   clock: Type.Optional(Clock),
+  shadow: Type.Optional(Shadow),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -132,14 +143,17 @@ async function findEnvironments(
     dns: row.dns,
     bridge: row.bridge,
     ...clockOf(row),
+    ...(row.shadow === null ? {} : { shadow: shownShadow(row.shadow) }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }))
 }
 
-function forEyesOf(request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> {
+function forEyesOf(request: FastifyRequest, given: Static<typeof Environment>): Static<typeof Environment> {
+  const { shadow, ...environment } = given
   return {
     ...environment,
+    ...(shadow && !isForeign(request, environment._id) ? { shadow } : {}),
     ...(maySeeKeys(request, environment._id) ? {} : { apiKeys: [] }),
     ...(isForeign(request, environment._id) ? { dns: {}, bridge: {} } : {}),
   }
@@ -175,7 +189,7 @@ export const environments: Resource = (app, services) => {
         tags,
         summary: 'Create an environment',
         description:
-          'The answer has its API key; only owners can see it again. One with a held clock is of the type `dev`, and sends to the sandbox only.',
+          'The answer has its API key; only owners can see it again. One with a held clock is of the type `dev`, and sends to the sandbox only; so does one in front of another service, until a workflow is live.',
         body: Body(
           {
             name: Name,
@@ -190,6 +204,19 @@ export const environments: Resource = (app, services) => {
                 { description: 'Makes an environment for tests: its clock stands still until it is advanced' },
               ),
             ),
+            shadow: Type.Optional(
+              Body(
+                {
+                  upstreamUrl: UpstreamUrl,
+                  upstreamKey: UpstreamKey,
+                  settleMinutes: Type.Optional(SettleMinutes),
+                },
+                {
+                  description:
+                    'Makes an environment in front of another service: requests with its key go on to that one, and are done here too, where nothing is sent until a workflow is live',
+                },
+              ),
+            ),
           },
           { examples: [{ name: 'Staging', color: '#2e86de' }] },
         ),
@@ -201,8 +228,10 @@ export const environments: Resource = (app, services) => {
       await requireOrganization({ db, brand }, request)
       const name = request.body.name.trim()
       if (isSystem(name)) throw fail('environment_name_reserved')
-      const { color, clock: wanted } = request.body
+      const { color, clock: wanted, shadow: asked } = request.body
+      if (wanted && asked) throw fail('shadow_without_clock')
       const held = wanted && readClock(wanted, clock.now())
+      const behind = asked && readShadow(asked, secrets)
       const created = await explainingTakenKeys(
         db.transaction().execute(async (tx) => {
           await lockOrganization(tx, organizationId)
@@ -215,8 +244,9 @@ export const environments: Resource = (app, services) => {
           if (held && Number(count) >= mostHeld) throw fail('too_many_held_environments', { limit: mostHeld })
           const limit = limits.environments
           if (!held && Number(count) >= limit) throw fail('too_many_environments', { limit })
-          const type = held ? 'dev' : 'prod'
-          const fields = { organization_id: organizationId, name, type, color, parent_id: null, ...held } as const
+          const type = held || behind ? 'dev' : 'prod'
+          const kind = { ...held, ...behind }
+          const fields = { organization_id: organizationId, name, type, color, parent_id: null, ...kind } as const
           const { id } = await createEnvironment(
             tx,
             { ...fields, userId, signsApart: !brand.startsOpen },
@@ -493,6 +523,21 @@ function readClock({ now, seed = 0 }: { now?: string; seed?: number }, real: Dat
   const shown = now === undefined ? real : new Date(now)
   if (!isShowable(shown)) throw fail('clock_out_of_range')
   return { clock_now: shown, clock_seed: seed }
+}
+
+/** What is stored of a service behind the environment. */
+function readShadow(
+  { upstreamUrl, upstreamKey, settleMinutes = usualMinutes }: ShadowAsked,
+  secrets: Secrets,
+): { shadow: string; shadow_key: string } {
+  const settings: ShadowSettings = { upstreamUrl: readUpstreamUrl(upstreamUrl), settleMinutes, live: [] }
+  return { shadow: JSON.stringify(settings), shadow_key: secrets.encrypt(upstreamKey) }
+}
+
+interface ShadowAsked {
+  upstreamUrl: string
+  upstreamKey: string
+  settleMinutes?: number
 }
 
 /** Serializes changes of the environment's keys. */

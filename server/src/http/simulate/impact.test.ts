@@ -172,15 +172,15 @@ describe('the replay', () => {
   })
 
   test('what is too large for one simulation is played with fewer triggers', async () => {
-    await makeWorkflow(api, 'long', [mail()])
+    await makeWorkflow(api, 'long', [inApp])
     const events = Array.from({ length: 50 }, () => ({
-      ...{ name: 'long', to: ['ada', 'bo'], payload: { author: 'x'.repeat(100) } },
+      ...{ name: 'long', to: ['ada', 'bo'], payload: { author: 'x'.repeat(1_000) } },
     }))
     await api.post('/v1/events/trigger/bulk', { events })
     await server.drain()
     // 360 KB each.
-    const long = { body: '<p>{% for i in (1..1800) %}{{payload.author}}{% endfor %}</p>' }
-    const { status, body, text } = await impact('long', await stepsAfter('long', [mail(long)]))
+    const long = { ...inApp, controlValues: { body: '{% for i in (1..360) %}{{payload.author}}{% endfor %}' } }
+    const { status, body, text } = await impact('long', await stepsAfter('long', [long]))
     expect(status, text).toBe(200)
     expect(body.replay).toMatchObject({ triggers: 25, runs: 50, kinds: { content: 50 } })
   })

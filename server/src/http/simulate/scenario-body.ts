@@ -328,9 +328,8 @@ function readTriggerInput(at: number, given: Members, where: string, reading: In
     if (said[name] !== undefined) text(`${where}.${name}`, said[name])
   const name = (said.name ?? reading.workflowId) as string
   const transactionId = (said.transactionId as string | undefined) || `sim-${reading.triggers}`
-  const { to, ...rest } = said
   try {
-    const trigger = { ...rest, name, transactionId, ...(isBroadcast ? {} : { to }) } as Given
+    const trigger = { ...said, name, transactionId } as Given
     return { at, type: 'trigger', isBroadcast, request: readTrigger(reading.environmentId, trigger, reading) }
   } catch (error) {
     if (!(error instanceof RequestError)) throw error

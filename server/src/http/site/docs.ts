@@ -60,6 +60,10 @@ const tags = [
   { name: 'Definitions', description: 'Everything an environment defines, read and written as a whole, for files.' },
   { name: 'Import', description: 'Data from another service, in batches; nothing is sent, and nobody is told.' },
   {
+    name: 'Shadow',
+    description: 'An environment in front of another service: how both compare, and what is delivered here.',
+  },
+  {
     name: 'Simulations',
     description: 'Scenarios played in memory, and explanations of who gets what: nothing is stored or sent.',
   },

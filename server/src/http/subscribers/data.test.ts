@@ -5,6 +5,7 @@ import { contentsOf, inApp, makeWorkflow, prefer, runOf, trigger } from '../../.
 import { type Answer, type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { makeEndpoint } from '../../../test/webhook-receiver.ts'
+import { noteFailed } from '../../db/queries/shadow.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -186,6 +187,18 @@ async function populate(api: Api): Promise<void> {
       ...{ created_at: now, updated_at: now },
     })
     .execute()
+  // What differed for her at the service behind her environment.
+  await noteFailed(
+    server.database.db,
+    api.environmentId,
+    [
+      {
+        ...{ transactionId: null, subscriberId: ada.subscriberId, workflowId: null, stepId: null },
+        ...{ kind: 'content', path: 'subject', upstream: `there ${mark}`, here: `here ${mark}` },
+      },
+    ],
+    now,
+  )
   // A bot link that she has not followed yet.
   await server.database.db
     .insertInto('bot_links')
@@ -227,6 +240,7 @@ test('the export has all data of a person, erasing removes it, and nobody else i
       'notifications',
       'passed_over',
       'sandbox_messages',
+      'shadow_differences',
       'subscribers',
       'subscription_preferences',
       'throttles',
@@ -272,6 +286,7 @@ test('the export has all data of a person, erasing removes it, and nobody else i
     notifications: 6,
     passed_over: 2,
     sandbox_messages: 2,
+    shadow_differences: 1,
     subscriber_preferences: 1,
     // The trigger that had not started created her again.
     subscribers: 2,

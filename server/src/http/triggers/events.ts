@@ -8,7 +8,7 @@ import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { TriggerRequest } from '../../engine/runs/trigger-request.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { isOneAddress } from '../../providers/email/mail.ts'
-import type { Environment, Resource, Services } from '../edge/resource.ts'
+import type { Resource, Services } from '../edge/resource.ts'
 import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 import { answerOf, TriggerAnswer } from './answer.ts'
@@ -79,7 +79,11 @@ export const events: Resource = (app, services) => {
   const { engine, config, db } = services
   const tags = ['Events']
 
-  const requestFor = (environment: Environment, given: Given) => readTrigger(environment.id, given, services)
+  const requestFor = ({ environment, way }: FastifyRequest, given: Given) => {
+    const made = readTrigger(environment.id, given, services)
+    if (way !== undefined) made.way = way
+    return made
+  }
   /** Does not await without a bridge, so that triggers which arrive together keep their order. */
   const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
     if (!bridgeUrl) return engine.trigger(request)
@@ -88,12 +92,15 @@ export const events: Resource = (app, services) => {
   }
   const send = async (request: FastifyRequest, given: Given) => {
     refuseLargePayload(request, given.payload)
-    return answerOf(await accept(requestFor(request.environment, given), given), config.publicUrl)
+    return answerOf(await accept(requestFor(request, given), given), config.publicUrl)
   }
 
   app.post(
     '/v1/events/trigger',
-    { bodyLimit, schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } } },
+    {
+      ...{ bodyLimit, config: { hot: true } },
+      schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } },
+    },
     (request, reply) => {
       reply.code(201)
       return send(request, request.body)
@@ -104,6 +111,7 @@ export const events: Resource = (app, services) => {
     '/v1/events/trigger/bulk',
     {
       bodyLimit,
+      config: { hot: true },
       schema: {
         tags,
         summary: 'Trigger up to 100 events',
@@ -121,7 +129,7 @@ export const events: Resource = (app, services) => {
     async (request, reply) => {
       const requests = request.body.events.map((given, index) => {
         refuseLargePayload(request, given.payload, index)
-        return requestFor(request.environment, given)
+        return requestFor(request, given)
       })
       // Concurrently, so that they share a commit; one that fails does not affect the others.
       const bridges = new TriggerBridges(services, request.environment.id)
@@ -219,6 +227,7 @@ export function readTrigger(environmentId: string, given: Given, reading: Readin
     tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
     context: given.context,
     cancellationKey: given.cancellationKey || undefined,
+    way: undefined,
   }
 }
 

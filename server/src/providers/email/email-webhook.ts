@@ -1,4 +1,4 @@
-import { isSignedBy, ownReports } from '../own-reports.ts'
+import { isSignedBy, ownLimit, ownReports } from '../own-reports.ts'
 import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
 import { signed } from '../webhook-signature.ts'
 
@@ -49,5 +49,6 @@ export const emailWebhook = emailProvider({
     verify: (request, { signingKey, credentials: { secretKey } }, { brand }) =>
       isSignedBy(signingKey ?? secretKey, brand, request),
     read: ownReports,
+    limit: ownLimit,
   },
 })

@@ -1,6 +1,6 @@
 import { withToken } from '../access-token.ts'
 import { jsonIn } from '../http-client.ts'
-import { isSignedBy, ownReports, ownTexts } from '../own-reports.ts'
+import { isSignedBy, ownLimit, ownReports, ownTexts } from '../own-reports.ts'
 import { flag, optional, secret, smsProvider, smsSender, text, textAt, usual } from '../provider.ts'
 
 export const genericSms = smsProvider({
@@ -64,5 +64,6 @@ export const genericSms = smsProvider({
       isSignedBy(signingKey ?? secretKey, brand, request),
     read: ownReports,
     texts: ownTexts,
+    limit: ownLimit,
   },
 })

@@ -13,14 +13,29 @@ const mostPaths = 50
 
 /** By path. Long values are cut, secrets are masked, and what is not there is null. */
 export function readBy(rule: unknown, of: Situation, secrets: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(pathsIn(rule).map(({ path, parts }) => [path, shortened(read(of.data, parts), secrets)]))
+}
+
+interface Path {
+  path: string
+  parts: string[]
+}
+
+/** By condition: the same one is asked for every run of its workflow. */
+const knownPaths = new WeakMap<object, Path[]>()
+
+function pathsIn(rule: unknown): Path[] {
+  if (typeof rule !== 'object' || rule === null) return []
+  const known = knownPaths.get(rule)
+  if (known) return known
   const paths = new Set<string>()
   fieldsIn(rule, paths, 0)
   for (const template of templatesIn(rule))
     for (const { segments } of analyseTemplate(template).variables)
       if (segments.every((part) => typeof part === 'string' || typeof part === 'number')) paths.add(segments.join('.'))
-  return Object.fromEntries(
-    [...paths].slice(0, mostPaths).map((path) => [path, shortened(read(of.data, pathOf(path)), secrets)]),
-  )
+  const found = [...paths].slice(0, mostPaths).map((path) => ({ path, parts: pathOf(path) }))
+  knownPaths.set(rule, found)
+  return found
 }
 
 /** Inside of them, names are those of a list's items. */

@@ -130,6 +130,8 @@ export type PlaceAnswer =
 /** Triggers a workflow in the transaction that ends the step. */
 export interface StartWorkflow {
   need: 'start workflow'
+  /** In front of another service: whether its run is delivered here. */
+  isLive: boolean
   environmentId: string
   /** Whether its clock is held. */
   isHeld: boolean

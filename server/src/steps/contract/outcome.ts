@@ -167,6 +167,7 @@ const lines = {
   members_left_out: ['The topic has too many members; not all of them are asked', 'Warning'],
   copies_left_out: ['The question has too many copies; further ones are left out', 'Warning'],
   person_gone: ['The subscriber who was to be asked no longer exists', 'Failed'],
+  not_called_in_shadow: ['The request was not made: the service behind this environment makes it', 'Warning'],
   workflow_started: ['The other workflow was triggered', 'Success'],
   workflow_not_started: ['The other workflow could not be triggered', 'Failed'],
   subscriber_updated: ['The subscriber was updated', 'Success'],

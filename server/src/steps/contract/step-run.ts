@@ -94,6 +94,11 @@ export interface EnvironmentFacts {
   answerLink(questionId: string, subscriberRowId: string): string
   /** Set where the clock is held. */
   clock?: { seed: number } | undefined
+  /**
+   * Set where the environment stands in front of another service. `mirrored`: the trigger was passed on, so nothing of its runs
+   * leaves. `live`: it was not.
+   */
+  shadow?: 'mirrored' | 'live' | undefined
 }
 
 /** Shows after a crash that the request of a call may have gone out. */

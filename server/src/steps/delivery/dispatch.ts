@@ -1,5 +1,6 @@
 // Delivers messages to their destinations: calls providers, asks the policy what to do after a failure, and keeps the progress
 // for the next attempt. What has been sent is never sent again.
+import { isSandbox } from '../../db/core/integration-facts.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { DeliveryError, type DeliveryErrorCode, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
@@ -12,6 +13,7 @@ import type { HeldBack, Recipients, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { isCommercial } from './consent-links.ts'
 import { openIntegration, selected } from './integration-choice.ts'
+import { isMirrored, sandboxAmong } from './mirrored.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
 import { recipientsOf, withoutRecipients } from './recipients.ts'
 import { sandboxFor } from './sandbox.ts'
@@ -127,8 +129,9 @@ export function resetDelivery(delivery: Record<string, unknown> | null, now: Dat
   return { ...delivery, destinations: Object.fromEntries(reset) }
 }
 
-export async function dispatch(of: StepRun, tools: CallTools, destinations: Destination[]): Promise<Report> {
+export async function dispatch(of: StepRun, tools: CallTools, given: Destination[]): Promise<Report> {
   const now = tools.clock.now()
+  const destinations = isMirrored(of) ? given.map((each) => intoSandbox(of, each)) : given
   const progress: Record<string, Progress> = Object.assign({}, progressOf(of))
   const details: Detail[] = []
   const dead: DeadAddress[] = []
@@ -164,6 +167,12 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)),
   }
 }
+
+/** A device or chat of a real integration: its message is kept as it would have gone there. */
+const intoSandbox = ({ run, step }: StepRun, destination: Destination): Destination => ({
+  ...destination,
+  integrations: sandboxAmong(run.environment.integrations, step.type),
+})
 
 /**
  * Those whose time has come. At least the first: its timer has fired, even if the clock was set back since. Otherwise a call that
@@ -362,6 +371,8 @@ class Attempt {
     const { delivery, secrets } = this.#tools
     const provider = deliveryProvider(integration.provider_id)
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })
+    if (isMirrored(this.#of) && !isSandbox(integration))
+      throw new Error('A run whose trigger was passed on must not reach a provider.')
     const whole = await this.#destination.message(integration, this.progress.calls)
     const message = withoutRecipients(whole, this.#heldBack)
     if (!message) return { heldBack: [], isLeft: false }

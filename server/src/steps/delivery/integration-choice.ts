@@ -9,6 +9,7 @@ import { DeliveryError } from '../../providers/delivery-error.ts'
 import { type Data, isPlain, mergeSources } from '../../providers/provider-data.ts'
 import { type Detail, detail, type Fail, providerSelected } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
+import { isMirrored, sandboxAmong } from './mirrored.ts'
 import { passesFilters, type StepFilter } from './step-filter.ts'
 
 /**
@@ -18,6 +19,7 @@ import { passesFilters, type StepFilter } from './step-filter.ts'
  * another for the sandbox.
  */
 export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): IntegrationRow[] {
+  if (isMirrored({ run })) return sandboxAmong(run.environment.integrations, channel)
   const ofChannel = run.environment.integrations
     .filter((row) => row.channel === channel && row.kind === 'delivery')
     .sort((a, b) => b.priority - a.priority || b.created_at.getTime() - a.created_at.getTime())

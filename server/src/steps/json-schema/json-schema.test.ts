@@ -6,12 +6,13 @@ import { describe, expect, test } from 'vitest'
 import { compileSchema } from './json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from './run.ts'
 
+// One for all schemas: it compiles the schema of schemas once, which takes longer than all the others.
+const library = addFormats.default(new Ajv({ strict: false, allErrors: true, useDefaults: true, logger: false }))
+
 /** What each validator reports, in the same words, in any order; and the value afterwards. */
 function judgements(schema: object | boolean, value: unknown) {
   const [mine, theirs] = [structuredClone(value), structuredClone(value)]
-  const ajv = new Ajv({ strict: false, allErrors: true, useDefaults: true, logger: false })
-  addFormats.default(ajv)
-  const validate = ajv.compile(schema)
+  const validate = library.compile(schema)
   validate(theirs)
   const words = (keyword: string, path: string, schemaPath: string, message: string) =>
     // Validators differ in which two of several equal items they name.
@@ -274,10 +275,11 @@ describe('checks that would never end', () => {
 })
 
 describe('of JSON Schema 2020-12', () => {
+  const library2020 = new Ajv2020({ strict: false, allErrors: true, logger: false })
+
   /** As the library judges it by that draft. */
   function byLibrary(schema: object, value: unknown): string[] {
-    const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
-    const validate = ajv.compile(schema)
+    const validate = library2020.compile(schema)
     validate(structuredClone(value))
     return (validate.errors ?? []).map(
       ({ instancePath, schemaPath, message }) => `${instancePath} ${schemaPath} ${message}`,

@@ -114,3 +114,26 @@ test('the code of an email can set sender, reply-to and preheader', async () => 
   expect(plain).toMatchObject({ from: 'usual@acme.example', html: '<p>Plain</p>' })
   expect(plain).not.toHaveProperty('replyTo')
 })
+
+test('whoever is on the suppression list gets nothing from code either, nor by an address that code gives a provider', async () => {
+  const { development: api } = await server.freshOrganization()
+  const told = workflow('told', async ({ step }) => {
+    await step.email('mail', () => ({ subject: 'From code', body: 'Hi' }))
+    await step.sms('text', () => ({ body: 'Hi' }), {
+      providers: { 'novu-sms': () => ({ _passthrough: { body: { to: '+15550199' } } }) },
+    } as object)
+  })
+  app.serves([told], api.key)
+  expect(await api.post('/v1/bridge/sync', { bridgeUrl: app.url })).toMatchObject({ status: 201 })
+  await api.post('/v1/suppressions', { channel: 'email', address: 'ada@example.com' })
+  await api.post('/v1/suppressions', { channel: 'sms', address: '+15550199' })
+  const transactionId = await trigger(api, 'told', {
+    subscriberId: 'ada',
+    email: 'ada@example.com',
+    phone: '+15550100',
+  })
+  await server.drain()
+  const held = { status: 'canceled', reason: 'suppressed' }
+  expect((await runOf(api, transactionId)).jobs).toMatchObject([held, held])
+  expect((await api.get('/v1/sandbox/messages')).body.data).toEqual([])
+})

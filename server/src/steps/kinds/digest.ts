@@ -209,7 +209,10 @@ function untilOf(of: StepRun): Date {
 function settingsOf(of: StepRun, until: Date) {
   const { amount, unit, cron, digestKey, extendToSchedule = false } = of.values
   const lookBack = of.values.lookBackWindow as ControlValues | undefined
-  const digestValue = digestKey === undefined ? noValue : groupValue(keyOf(of, String(digestKey)))
+  const value = digestKey === undefined ? noValue : groupValue(keyOf(of, String(digestKey)))
+  // In front of another service, what was passed on and what was not are collected apart: in one window, an event would be sent
+  // by both, or by nobody.
+  const digestValue = of.run.environment.shadow === 'live' ? groupValue(`live ${value}`) : value
   const common = { digestKey: digestKey ?? noKey, digestValue, extendToSchedule, ...pickFilled(of.values, collecting) }
   if (cron !== undefined)
     return { type: 'timed', ...common, timed: { cronExpression: textOf(of, cron), untilDate: until.toISOString() } }

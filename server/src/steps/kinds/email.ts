@@ -65,6 +65,7 @@ import {
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
+import { addressesIn, withoutAddressees } from '../delivery/recipients.ts'
 import { tracked } from '../delivery/tracking.ts'
 import { replyAddress } from './reply-callback.ts'
 
@@ -383,7 +384,8 @@ function refusingOf(of: StepRun, tools: CallTools, addressed: Addressed): Refusi
     },
     details(first, wanted) {
       const overrides = objectIn(run.event.overrides.email)
-      const others = wanted - 1 + textsIn(overrides.cc).length + textsIn(overrides.bcc).length
+      const added = addressesIn(channel, providerDataFor(of, first.provider_id, tools.brand))
+      const others = wanted - 1 + textsIn(overrides.cc).length + textsIn(overrides.bcc).length + added.length
       return [
         ...(others > 0 ? [detail('one_person')] : []),
         ...(isOneClick(url) ? [] : [detail('one_click_needs_https')]),
@@ -413,6 +415,7 @@ function composed(
   const headers = headersIn(overrides.headers)
   const bounceAddress = bounceAddressOf(of, tools, integration, parts.id)
   const addressed = { channel, messageId: parts.id, address: parts.to[0] } as const
+  const added = providerDataFor(of, providerId, tools.brand)
   return {
     channel,
     ...parts,
@@ -433,7 +436,7 @@ function composed(
       subscriberId: run.subscriber.subscriber_id,
     },
     payload: Object.assign({}, run.event.payload, { subscriber: subscriberVariablesOf(run.subscriber) }),
-    providerData: providerDataFor(of, providerId, tools.brand),
+    providerData: refusing ? withoutAddressees(added) : added,
     customData: objectIn(overrides.customData),
   }
 }

@@ -16,6 +16,7 @@ import {
 } from '../contract/kind.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { digestOf, type StepRun, variablesOf } from '../contract/step-run.ts'
+import { isMirrored } from '../delivery/mirrored.ts'
 import {
   callAddress,
   defaultTimeoutMs,
@@ -31,6 +32,8 @@ const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type
   'value',
 ])
 
+/** These change nothing. What a trigger changes, the service that it was passed on to has changed already. */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** With `retry`: tries in all, and the waits between them. */
 const mostTries = 3
 const pausesMs = [1_000, 3_000]
@@ -63,6 +66,8 @@ export const httpRequest: StepKind = {
           ...{ 'idempotency-key': of.job.id, ...request.headers },
           [`${brand}-attempt`]: String(tries + 1),
         }
+      if (isMirrored(of) && !safeMethods.has(request.method))
+        return { kind: 'done', output: {}, details: [detail('not_called_in_shadow', { method: request.method })] }
       await of.beginning?.begin()
       const answer = await callAddress(http, request, values)
       // The answer may repeat what we sent, and everybody in the organization can read it.

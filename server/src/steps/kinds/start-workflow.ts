@@ -44,6 +44,7 @@ export const startWorkflow: StepKind = {
     const { actor, tenantIdentifier, context } = run.event
     const { status } = (yield {
       ...{ need: 'start workflow', environmentId: run.environment.id, isHeld: run.environment.clock !== undefined },
+      isLive: run.environment.shadow === 'live',
       ...{ workflowId, recipients, payload: isMembers(payload) ? payload : {}, transactionId, startedBy },
       cancellationKey: key === '' ? undefined : key,
       actor: actor?.subscriber_id,

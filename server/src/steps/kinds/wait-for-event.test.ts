@@ -102,14 +102,45 @@ describe('an event ends the wait', () => {
       expect([to, (await contentsOf(api, to)).length]).toEqual([to, count])
   })
 
-  test('hundreds of waits are told in chunks', async () => {
+  test('more than a thousand waits are told in two lanes, each once, also by jobs that come twice', async () => {
     const api = await apiWith(wait([paid]), say('after'))
-    const ids = Array.from({ length: 501 }, (_, number) => `member-${number}`)
-    for (let at = 0; at < ids.length; at += 100)
-      await trigger(api, 'cart', ids.slice(at, at + 100), { payload: { cartId: 'c1' } })
+    // A chunk, and then two more in each lane.
+    const count = 1_600
+    await api.post('/v2/topics', { key: 'all', name: 'All' })
+    for (let at = 0; at < count; at += 100) {
+      const ids = Array.from({ length: 100 }, (_, number) => `member-${at + number}`)
+      await api.post('/v1/subscribers/bulk', { subscribers: ids.map((subscriberId) => ({ subscriberId })) })
+      await api.post('/v2/topics/all/subscriptions', { subscriptions: ids })
+    }
+    await trigger(api, 'cart', { type: 'Topic', topicKey: 'all' }, { payload: { cartId: 'c1' } })
     await server.drain()
-    const { id } = await post(api, { key: 'c1' })
-    expect((await api.get(`/v2/events/${id}`)).body).toMatchObject({ status: 'done', matched: 501 })
+    const { engine, stop } = await server.startAnother()
+    try {
+      await api.post('/v2/events', { name: 'cart.paid', key: 'c1', id: 'e1' })
+      const { rows } = await server.database.pool.query(`SELECT id FROM posted_events WHERE given_id = 'e1'`)
+      const again = async (...lanes: number[]) =>
+        Promise.all(
+          [...lanes, ...lanes].map((lane) =>
+            engine.tasks().match_events?.({ events: [[api.environmentId, rows[0].id, lane]] }, {} as never),
+          ),
+        )
+      await engine.tasks().match_events?.({ events: [[api.environmentId, rows[0].id]] }, {} as never)
+      expect((await api.get('/v2/events/e1')).body).toMatchObject({ status: 'matching', matched: 500 })
+      await again(0)
+      expect((await api.get('/v2/events/e1')).body).toMatchObject({ status: 'matching' })
+      await Promise.all([again(0, 1), server.drain()])
+      await again(0, 1)
+    } finally {
+      await stop()
+    }
+    expect((await api.get('/v2/events/e1')).body).toMatchObject({ status: 'done', matched: count })
+    const { rows } = await server.database.pool.query(
+      `SELECT count(*)::int AS all, count(DISTINCT m.subscriber_row_id)::int AS people,
+         (SELECT count(*)::int FROM walks w WHERE w.environment_id = $1) AS walks
+       FROM messages m WHERE m.environment_id = $1`,
+      [api.environmentId],
+    )
+    expect(rows).toEqual([{ all: count, people: count, walks: 0 }])
   })
 })
 
