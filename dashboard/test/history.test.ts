@@ -27,10 +27,13 @@ test('versions are listed and compared; an earlier one is named and restored, an
   const body = { workflowId: 'comments', name: 'Comments', active: true, steps: [mail('One')] }
   await development.post('/v2/workflows', body)
   const { page } = await open({ api: development, role: 'editor', path: '/workflows/comments' })
-  await page.getByRole('button', { name: 'More', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'History' }).click()
+  const tabs = page.getByRole('navigation', { name: 'Workflow', exact: true })
+  expect(await tabs.getByRole('link', { name: 'Editor' }).getAttribute('aria-current')).toBe('page')
+  await takeScreenshots(page, 'history-tab')
+  await tabs.getByRole('link', { name: 'History' }).click()
   await page.getByRole('heading', { name: 'One version so far' }).waitFor()
   await page.getByText('Every change will be listed here.').waitFor()
+  expect(await tabs.getByRole('link', { name: 'History' }).getAttribute('aria-current')).toBe('page')
   expect(await axeViolations(page)).toEqual([])
 
   await development.post('/v2/definitions/push', {

@@ -43,6 +43,7 @@ test.each(shown)('$page tells the truth', async ({ requests }) => {
     const answer = await send(wordsOf(command, variables))
     if (setsOff.test(command)) await server.drain()
     if (command.includes('/v2/questions?')) variables.QUESTION_ID = answer.body.data[0].id
+    if (answer.body?.shadow) variables.SHADOW_KEY = answer.body.apiKeys[0].key
     const status = expected?.statusCode ?? expect.toSatisfy((code: number) => code >= 200 && code < 300)
     expect({ command, status: answer.status, body: answer.body }).toMatchObject({
       command,

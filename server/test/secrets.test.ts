@@ -127,6 +127,9 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     '/v2/events/{id} 404',
     '/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId} 404',
     '/v2/questions/{id} 404',
+    '/v2/shadow 409',
+    '/v2/shadow/differences 409',
+    '/v2/shadow/report 409',
     '/v2/subscribers/{subscriberId}/notifications/count 400',
   ])
   // Even admins find no credentials in deliveries.

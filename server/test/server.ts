@@ -1,6 +1,6 @@
 // A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
-import { Logger as QueueLog, runOnce, type TaskList } from 'graphile-worker'
+import { Logger as QueueLog, type RunnerOptions, runOnce, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
 import { request } from 'undici'
@@ -200,6 +200,16 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   }
   const wideKey = (of: Api) => newKey(of, ['administer'], 'organization')
 
+  const taskLists: TaskList[] = []
+  let usualDrain: RunnerOptions | undefined
+  const drainOf = (service: Service, around: typeof atOnce): RunnerOptions => {
+    const taskList: TaskList = {}
+    for (const [name, task] of Object.entries(service.tasks))
+      taskList[name] = (payload, helpers) => around(async () => void (await task?.(payload, helpers)))
+    taskLists.push(taskList)
+    return { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
+  }
+
   beforeAll(async () => {
     databaseUrl = await createTestDatabase(name)
     database = openDatabase(databaseUrl, { connections: 5, onError: () => undefined })
@@ -226,6 +236,8 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   afterAll(async ({}, suite) => {
     const failed = suite.tasks.some((task) => task.result?.state === 'fail')
     for (const service of services.reverse()) await service.stop()
+    // The queue's library keeps all options it was ever given, and with their tasks the whole service.
+    for (const taskList of taskLists) for (const name of Object.keys(taskList)) delete taskList[name]
     if (hasUsualPort) isUsualPortTaken = false
     await database.close()
     if (failed) process.stderr.write(`a test failed; its database is kept for inspection: ${name}\n`)
@@ -291,17 +303,15 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     },
     keyFor: newKey,
     organizationOf: wideKey,
-    async drain(around = (work) => work()) {
+    async drain(around = atOnce) {
       const [service] = services
       if (!service) throw new Error('the service is not running')
-      const taskList: TaskList = {}
-      for (const [name, task] of Object.entries(service.tasks))
-        taskList[name] = (payload, helpers) => around(async () => void (await task?.(payload, helpers)))
-      const options = { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
+      usualDrain ??= drainOf(service, atOnce)
+      const options = around === atOnce ? usualDrain : drainOf(service, around)
       let woken: number
       do {
         while ((await service.outbox.takeSome()) > 0);
-        await runOnce(options)
+        if (await hasDueJob(database)) await runOnce(options)
         woken = 0
         await around(async () => {
           woken += await service.engine.wake()
@@ -323,6 +333,16 @@ export async function requireHash(db: Database['db'], environmentId: string, isR
 }
 
 const quiet = new QueueLog(() => () => undefined)
+const atOnce = (work: () => Promise<void>) => work()
+
+/** To start the queue's library takes several statements, and most of the time there is nothing to do. */
+async function hasDueJob({ pool }: Database): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'has_due_job',
+    text: 'SELECT FROM graphile_worker._private_jobs WHERE is_available AND run_at <= now() LIMIT 1',
+  })
+  return rowCount === 1
+}
 
 /** A copy of the migrated template, file by file: through the write-ahead log it takes six times as long. */
 export async function createTestDatabase(name: string): Promise<string> {
@@ -336,12 +356,13 @@ export async function dropTestDatabase(name: string): Promise<void> {
   await administer(`DROP DATABASE ${name} WITH (FORCE)`)
 }
 
+let admin: pg.Pool | undefined
+
 async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  // One connection for all files of the worker; it ends with the process, or with the database.
+  admin ??= new pg.Pool({ connectionString: inject('databaseUrl'), max: 1, allowExitOnIdle: true }).on(
+    'error',
+    () => undefined,
+  )
+  await admin.query(statement)
 }

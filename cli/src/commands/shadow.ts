@@ -76,7 +76,7 @@ async function differences(context: Context, _ids: string[], { kind, workflow, l
   })
   const page = await context
     .service()
-    .get<{ data: Difference[]; next: string | null }>(`/v2/shadow/differences?${query}`)
+    .get<{ data: Difference[]; next: string | null }>(`/v2/shadow/differences?${query.toString()}`)
   terminal.result(page, () =>
     page.data.length === 0
       ? 'No differences.'

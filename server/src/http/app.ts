@@ -1,5 +1,5 @@
 // The HTTP server: parsing, authentication, the one place that turns an error into an answer, and all resources.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
@@ -75,8 +75,10 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, clock.now()),
   }).withTypeProvider() as unknown as App
 
-  app.setValidatorCompiler((route) => onFirstUse(() => compileValidator(route)))
-  app.setSerializerCompiler(({ schema }) => onFirstUse(() => serializerOf(schema)))
+  app.setValidatorCompiler((route) =>
+    onFirstUse(() => validators.of([route.httpPart === 'body', route.schema], () => compileValidator(route))),
+  )
+  app.setSerializerCompiler(({ schema }) => onFirstUse(() => serializers.of(schema, () => serializerOf(schema))))
   app.setErrorHandler(answer)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
@@ -253,6 +255,23 @@ function onFirstUse<Argument, Result>(make: () => (argument: Argument) => Result
     return made(argument)
   }
 }
+
+/** By schema: of several routes that have the same one, the first compiles it. */
+class Compiled<Made> {
+  readonly #made = new Map<string, Made>()
+
+  of(schema: unknown, make: () => Made): Made {
+    const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64')
+    const known = this.#made.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    this.#made.set(key, made)
+    return made
+  }
+}
+
+const validators = new Compiled<ReturnType<typeof compileValidator>>()
+const serializers = new Compiled<ReturnType<typeof serializerOf>>()
 
 /** Unique among all processes: a name that is drawn at the start, and a number. */
 function requestIds(): () => string {

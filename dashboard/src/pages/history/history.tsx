@@ -11,6 +11,7 @@ import { cn } from '../../ui/base/class-names.ts'
 import { EmptyState, Loaded } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
@@ -27,6 +28,7 @@ export function Page() {
     <Frame
       title={`History of ${subject.id}`}
       fills
+      actions={<SubjectTabs kind={subject.kind} id={subject.id} current="history" />}
       heading={
         <span className="flex min-w-0 items-center gap-1.5">
           {subject.kind === 'workflow' ? (

@@ -8,7 +8,7 @@ import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { type Layout, layouts } from '../../api/layouts.ts'
 import { useEnvironment } from '../../shell/environment.ts'
-import { Button, ButtonLink } from '../../ui/base/button.tsx'
+import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Id } from '../../ui/base/copy.tsx'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
@@ -18,6 +18,7 @@ import { JsonEditor, jsonText, readJsonObject } from '../../ui/code/json-editor.
 import { variablesIn } from '../../ui/code/liquid.ts'
 import { FilesBadge, FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { EmailBody } from '../../ui/domain/message-frames.tsx'
+import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
 import { EmailEditor, type EmailEditorType } from '../../ui/email/email-editor.tsx'
 import { type EmailWidth, WidthSwitch } from '../../ui/email/width-switch.tsx'
 import { FieldFrame, useUnsavedGuard } from '../../ui/form/form.tsx'
@@ -178,6 +179,7 @@ function Editor({ layout }: { layout: Layout }) {
       fills
       actions={
         <>
+          <SubjectTabs kind="layout" id={layout.layoutId} current="editor" />
           {canEdit && (
             <Button
               variant="primary"
@@ -190,9 +192,6 @@ function Editor({ layout }: { layout: Layout }) {
               {isDirty ? 'Save' : 'Saved'}
             </Button>
           )}
-          <ButtonLink to="/layouts/$layoutId/history" params={{ layoutId: layout.layoutId }} search={{}}>
-            History
-          </ButtonLink>
           {canEdit && (
             <Menu label="More actions">
               {!layout.isDefault && (

@@ -64,7 +64,7 @@ function Difference({ of }: { of: ShadowDifference }) {
         <span>{sentences[kind]}</span>
         <Time at={createdAt} className="ml-auto text-xs text-muted" />
       </div>
-      <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
         <code>{path}</code>
         {stepId !== null && <span>Step {stepId}</span>}
         {subscriberId !== null && (

@@ -22,12 +22,17 @@ const schema = {
 }
 
 export function Page() {
+  const { _id } = useEnvironment()
+  const all = useQuery(environments.list())
+  // Whoever opens a shadow environment comes for its report.
+  const isShadow = all.data?.some((each) => each._id === _id && each.shadow !== undefined) ?? false
   return (
     <Frame
       title="Moving in"
       width="content"
       description="Bring workflows, subscribers, preferences and the inbox along from another service. See what would come first; nothing is sent."
     >
+      {isShadow && <Shadow />}
       <Section
         title="Import"
         description="The first command only looks, and writes a report of what maps and what does not. The second does it. Run it again as often as you like: what is here already stays."
@@ -37,12 +42,16 @@ export function Page() {
       <Section title="Imports" description="Of the last 30 days, by the command line tool.">
         <Imports />
       </Section>
-      <Section title="Shadow" description="Run beside the old service before you switch, and see where both differ.">
-        <ShadowSection />
-      </Section>
+      {!isShadow && <Shadow />}
     </Frame>
   )
 }
+
+const Shadow = () => (
+  <Section title="Shadow" description="Run beside the old service before you switch, and see where both differ.">
+    <ShadowSection />
+  </Section>
+)
 
 function Commands() {
   const environment = useEnvironment()

@@ -8,7 +8,6 @@ import {
   CopyPlus,
   DoorOpen,
   FastForward,
-  History,
   Play,
   Settings2,
   TriangleAlert,
@@ -27,8 +26,9 @@ import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { FilesBadge, FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
+import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
-import { Menu, MenuItem, MenuLabel, MenuLink } from '../../ui/frame/menu.tsx'
+import { Menu, MenuItem, MenuLabel } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import type { Draft, DraftStep } from './draft/draft.ts'
@@ -197,6 +197,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
       actions={
         <>
+          <SubjectTabs kind="workflow" id={workflow.workflowId} current="editor" />
           <OthersHere others={state.others} />
           {mayEdit && saveStatus}
           <IssueList steps={allSteps(draft.steps)} issues={issues} onOpen={select} />
@@ -241,14 +242,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
             <MenuItem icon={<Code />} onSelect={() => select(undefined)}>
               Code for your program
             </MenuItem>
-            <MenuLink
-              icon={<History />}
-              to="/workflows/$workflowId/history"
-              params={{ workflowId: workflow.workflowId }}
-              search={{}}
-            >
-              History
-            </MenuLink>
             <ExplainItem workflowId={workflow.workflowId} />
             {canShape && <DuplicateItem workflowId={workflow.workflowId} />}
             {canSync && !isCode && <SyncItems workflow={workflow} />}

@@ -184,7 +184,7 @@ class Exchange {
       this.body = value
       handle(this, this).then(
         (answer) => this.answer(this.status, serialize(answer)),
-        (failure: Error) => this.send(failure),
+        (failure: unknown) => this.send(failure as Error),
       )
     } catch (error) {
       this.send(error as Error)

@@ -120,7 +120,7 @@ describe('an event ends the wait', () => {
       const { rows } = await server.database.pool.query(`SELECT id FROM posted_events WHERE given_id = 'e1'`)
       const again = async (...lanes: number[]) =>
         Promise.all(
-          [...lanes, ...lanes].map((lane) =>
+          [...lanes, ...lanes].map(async (lane) =>
             engine.tasks().match_events?.({ events: [[api.environmentId, rows[0].id, lane]] }, {} as never),
           ),
         )
