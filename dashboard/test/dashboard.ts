@@ -88,14 +88,49 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide.
- * Axe is loaded once per document and describes only violations: both save processor time and change no finding. With `rules`
- * it looks for those alone.
+ * Axe is loaded once per document and describes only violations: both save processor time and change no finding.
  */
-export async function axeViolations(page: Page, rules?: string[]): Promise<string[]> {
+export const axeViolations = (page: Page): Promise<string[]> => runAxe(page, "{ exclude: ['iframe'] }")
+
+/**
+ * Finds the texts that have not been there before in these colors, for `newColorViolations`. Another width shows and hides
+ * texts, but gives those that stay no other color. @returns whether there are any
+ */
+export const findNewTexts = (page: Page): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const seen = (window.seenColors ??= new WeakMap())
+    const backgrounds = new Map()
+    const behind = (element) => {
+      if (element === null) return ''
+      if (!backgrounds.has(element)) {
+        const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode } = getComputedStyle(element)
+        const own = [backgroundColor, backgroundImage, opacity, filter, mixBlendMode].join()
+        backgrounds.set(element, own + '|' + behind(element.parentElement))
+      }
+      return backgrounds.get(element)
+    }
+    window.unseen = [...document.querySelectorAll('body *')].filter((element) => {
+      // Axe looks at what a field holds, too.
+      const hasText = element.matches('input, select, textarea') || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+      if (!hasText || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false
+      const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element)
+      const look = [element.textContent, color, fontSize, fontWeight, textShadow, behind(element)].join()
+      const looks = seen.get(element) ?? new Set()
+      seen.set(element, looks)
+      return !looks.has(look) && looks.add(look)
+    })
+    return window.unseen.length > 0
+  })()`)
+
+/** What axe finds wrong with their colors. */
+export const newColorViolations = (page: Page): Promise<string[]> =>
+  runAxe(page, "{ include: window.unseen, exclude: ['iframe'] }", ['color-contrast'])
+
+async function runAxe(page: Page, where: string, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
   const options = { resultTypes: ['violations'], selectors: false, ...(rules ? { runOnly: rules } : {}) }
   return page.evaluate(`(async () => {
-    const { violations } = await axe.run({ exclude: ['iframe'] }, ${JSON.stringify(options)})
+    const { violations } = await axe.run(${where}, ${JSON.stringify(options)})
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
 }

@@ -5,7 +5,9 @@ import { addWorkflow } from '../../server/test/workflows.ts'
 import {
   axeViolations,
   cutTexts,
+  findNewTexts,
   follow,
+  newColorViolations,
   overflowOnPhone,
   takeScreenshot,
   takeScreenshots,
@@ -104,6 +106,35 @@ describe('when something goes wrong', () => {
     const { page } = await open({ path: '/account?linked=true' })
     await page.getByRole('status').getByText('The password and the sessions that this account had before').waitFor()
     expect(await axeViolations(page)).toEqual([])
+  })
+
+  test('a link that is followed while the first page is being chosen opens its page', async () => {
+    const { page } = await open({ path: '/account' })
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    const gates = ['**/v1/notifications*', '**/assets/topics-*.js'].map((pattern) => {
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const asked = page.waitForRequest(pattern)
+      return { pattern, held, asked, release }
+    })
+    for (const { pattern, held } of gates)
+      await page.route(pattern, async (route) => {
+        await held
+        await route.continue()
+      })
+    const [choice, file] = gates
+    await follow(page, '/')
+    await choice?.asked
+    await follow(page, '/topics')
+    await file?.asked
+    const chosen = page.waitForResponse('**/v1/notifications*')
+    choice?.release()
+    await (await chosen).finished()
+    file?.release()
+    await page.getByRole('heading', { name: 'Topics', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/topics')
   })
 
   test('an unreachable server is named, and Try again works', async () => {
@@ -337,11 +368,16 @@ describe('every page', () => {
         add(await cutTexts(page), '')
         add(await axeViolations(page), ' (axe)')
         // Of all that axe looks for, the theme changes only the colors.
+        if (!(await findNewTexts(page))) continue
         await page.emulateMedia({ colorScheme: 'dark' })
-        add(await axeViolations(page, ['color-contrast']), ' in the dark theme (axe)')
+        add(await newColorViolations(page), ' in the dark theme (axe)')
         await page.emulateMedia({ colorScheme: 'light' })
       }
     }
+    // A text in a color that was not there before is looked at.
+    await page.locator('h1').evaluate((heading) => heading.setAttribute('style', 'color: #bbb'))
+    expect(await findNewTexts(page)).toBe(true)
+    expect(await newColorViolations(page)).toEqual([expect.stringMatching(/^color-contrast: <h1/)])
     await page.setViewportSize({ width: 820, height: 900 })
     await show(page, '/workflows')
     await page.getByRole('cell', { name: german, exact: true }).hover()

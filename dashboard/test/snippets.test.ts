@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -52,21 +52,46 @@ const requests: ApiRequest[] = [
 ]
 
 const here = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
-type Run = (file: string, code: string) => Promise<{ stdout: string }>
+type Run = (files: string[]) => Promise<{ stdout: string }>
+
+/** One process runs all programs: an interpreter takes longer to start than to send a request. */
+const inOne = (...command: string[]): Run => {
+  const [program = '', ...args] = command
+  return (files) => run(program, [...args, ...files])
+}
+const oneByOne =
+  (...[program = '', ...args]: string[]): Run =>
+  async (files) => {
+    const outputs: string[] = []
+    for (const file of files) outputs.push((await run(program, [...args, file])).stdout)
+    return { stdout: outputs.join('') }
+  }
 
 /** The languages this machine can run; curl and Node.js always. */
 const running: Partial<Record<Language, Run>> = {
-  curl: (_, code) => run('sh', ['-c', code]),
-  node: (_, code) => run(process.execPath, ['--input-type=module', '-e', code]),
-  ...(here('python3', '-c', 'import requests') && { python: (file) => run('python3', [file]) }),
-  ...(here('php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);') && { php: (file) => run('php', [file]) }),
-  ...(here('ruby', '--version') && { ruby: (file) => run('ruby', [file]) }),
+  curl: oneByOne('sh'),
+  node: inOne(
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    'for (const one of process.argv.slice(1)) await import(one)',
+  ),
+  ...(here('python3', '-c', 'import requests') && {
+    python: inOne(
+      'python3',
+      '-c',
+      'import runpy, sys\nfor one in sys.argv[1:]: runpy.run_path(one, run_name="__main__")',
+    ),
+  }),
+  ...(here('php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);') && { php: oneByOne('php') }),
+  ...(here('ruby', '--version') && { ruby: oneByOne('ruby') }),
 }
 /** Languages that take long to build are only checked by their compiler. */
 const reading: Partial<Record<Language, Run>> = {
-  ...(here('gofmt', '-h') && { go: (file) => run('gofmt', ['-e', file]) }),
-  ...(here('javac', '--version') && { java: (file) => run('javac', ['-proc:none', file]) }),
+  ...(here('gofmt', '-h') && { go: oneByOne('gofmt', '-e') }),
+  ...(here('javac', '--version') && { java: oneByOne('javac', '-proc:none') }),
 }
+/** The place of a program, each in a folder of its own: Java decides the name of the file. */
 const files: Record<Language, string> = {
   ...{ curl: 'call.sh', node: 'call.mjs', python: 'call.py', php: 'call.php', go: 'call.go', ruby: 'call.rb' },
   ...{ java: 'Main.java', csharp: 'Program.cs' },
@@ -81,31 +106,45 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function runSnippet(language: Language, how: Run | undefined, code: string): Promise<string> {
+async function runSnippets(language: Language, how: Run | undefined, codes: string[]): Promise<string> {
   if (!how) throw new Error(`${language} is not installed`)
-  const file = path.join(folder, files[language])
-  await writeFile(file, code)
-  return (await how(file, code)).stdout
+  const places = codes.map((_, index) => path.join(folder, `${language}-${index}`, files[language]))
+  for (const [index, place] of places.entries()) {
+    await mkdir(path.dirname(place), { recursive: true })
+    await writeFile(place, codes[index] ?? '')
+  }
+  return (await how(places)).stdout
 }
 
 describe(`run: ${named(known(running))}; only compiled or parsed: ${named(known(reading))}; neither: ${named(rest)}`, () => {
-  const cases = known(running).flatMap((language) => requests.map((request) => ({ ...language, ...request, request })))
-  test.each(cases)('$label sends $method $path as intended', async ({ value, request }) => {
-    const code = snippet(value, request, { origin, apiKey })
-    expect(await runSnippet(value, running[value], code)).toContain('works')
-    expect(received.pop()).toEqual({
-      method: request.method,
-      url: request.path,
-      authorization: `ApiKey ${apiKey}`,
-      ...(request.body === undefined ? {} : { type: 'application/json' }),
-      body: request.body,
+  describe.each(known(running))('$label', ({ value }) => {
+    let sent: typeof received
+    let output = ''
+    beforeAll(async () => {
+      received.length = 0
+      const codes = requests.map((request) => snippet(value, request, { origin, apiKey }))
+      output = await runSnippets(value, running[value], codes)
+      sent = [...received]
     })
+
+    test.each(requests.map((request, index) => ({ ...request, index })))(
+      'sends $method $path as intended',
+      ({ method, path: url, body, index }) => {
+        expect(output.match(/works/g)).toHaveLength(requests.length)
+        expect(sent).toHaveLength(requests.length)
+        expect(sent[index]).toEqual({
+          ...{ method, url, authorization: `ApiKey ${apiKey}`, body },
+          ...(body === undefined ? {} : { type: 'application/json' }),
+        })
+      },
+    )
   })
 
   // Not `test.each`, which refuses an empty table.
   for (const { value, label } of known(reading))
     test(`${label} code is valid`, async () => {
-      await runSnippet(value, reading[value], snippet(value, { method: 'POST', path: '/v1', body }, { origin, apiKey }))
+      const code = snippet(value, { method: 'POST', path: '/v1', body }, { origin, apiKey })
+      await runSnippets(value, reading[value], [code])
     }, 300_000)
 })
 

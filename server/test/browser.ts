@@ -53,6 +53,8 @@ async function launch(): Promise<Browser> {
     args: [
       ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
       ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      // Pages share a process: one for each page has to be started and warmed up.
+      '--renderer-process-limit=1',
     ],
   })
   browser.on('disconnected', () => {

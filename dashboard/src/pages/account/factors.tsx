@@ -17,9 +17,9 @@ import { Loaded } from '../../ui/base/states.tsx'
 import { Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { AppSetUp, PasskeySetUp, RecoveryCodes, recoveryCodesHint } from '../../ui/domain/factor-dialogs.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter, useConfirm } from '../../ui/frame/dialog.tsx'
+import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Section } from '../../ui/frame/page.tsx'
 
@@ -198,13 +198,9 @@ function Rename({ passkey, onClose }: { passkey: Passkey; onClose: () => void })
         <Field form={form} name="name" label="Name">
           {(control) => <Input {...control} autoFocus maxLength={100} />}
         </Field>
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.name.trim() === ''}>
-            Rename
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === ''}>
+          Rename
+        </FormFooter>
       </Form>
     </Dialog>
   )

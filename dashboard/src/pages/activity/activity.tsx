@@ -13,7 +13,7 @@ import { RequestCode } from '../../ui/code/code-block.tsx'
 import { RunStatus, stepOutcome } from '../../ui/domain/outcomes.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { type Column, Instead, Table, TwoLines } from '../../ui/list/table.tsx'
+import { type Column, Instead, Table, TwoLines, timeColumn } from '../../ui/list/table.tsx'
 import { isFiltered, noFilters, useFilters, useRunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunSheet } from './run-sheet.tsx'
@@ -71,14 +71,7 @@ const columns: Array<Column<RunSummary>> = [
     from: 'lg',
     cell: (run) => <Reason run={run} />,
   },
-  {
-    id: 'when',
-    header: 'When',
-    width: 'w-26',
-    align: 'right',
-    from: 'sm',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('When', 'createdAt', { width: 'w-26', align: 'right', from: 'sm' }),
 ]
 
 function Reason({ run }: { run: RunSummary }) {

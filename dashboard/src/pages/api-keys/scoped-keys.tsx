@@ -11,11 +11,11 @@ import { CopyButton } from '../../ui/base/copy.tsx'
 import { Loaded } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { absoluteTime, Time } from '../../ui/base/time.tsx'
-import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, FieldFrame, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter, useConfirm } from '../../ui/frame/dialog.tsx'
+import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Section } from '../../ui/frame/page.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
 
@@ -226,13 +226,9 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: New
             <Select {...control} value={form.values.days} onValue={(days) => form.set({ days })} options={lifetimes} />
           )}
         </FieldFrame>
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.name.trim() === '' || scopes.length === 0}>
-            Create key
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === '' || scopes.length === 0}>
+          Create key
+        </FormFooter>
       </Form>
     </Dialog>
   )

@@ -7,9 +7,8 @@ import { useSession } from '../../api/auth.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Status } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { type Column, Table } from '../../ui/list/table.tsx'
+import { type Column, Table, timeColumn } from '../../ui/list/table.tsx'
 import { RequestSheet } from './request-sheet.tsx'
 import { countOf, statuses } from './words.ts'
 
@@ -61,13 +60,7 @@ export function Page() {
         <Status tone={statuses[status].tone}>{mayDecide ? 'Waits for you' : statuses[status].word}</Status>
       ),
     },
-    {
-      id: 'created',
-      header: 'Asked',
-      width: 'w-28',
-      from: 'sm',
-      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-    },
+    timeColumn('Asked', 'createdAt', { from: 'sm' }),
   ]
   return (
     <Frame title="Approvals" flush>

@@ -14,7 +14,7 @@ import { JsonView } from '../../ui/code/json-view.tsx'
 import { Facts, Page as Frame } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { FilterBar, FilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { actions, sentenceOf } from './actions.ts'
 
@@ -84,12 +84,7 @@ function Log() {
       from: 'xl',
       cell: ({ address }) => <code className="text-muted">{address ?? '—'}</code>,
     },
-    {
-      id: 'when',
-      header: 'When',
-      width: 'w-28',
-      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-    },
+    timeColumn('When', 'createdAt'),
   ]
   const open = list.data?.data.find(({ _id }) => _id === url.entry)
   return (

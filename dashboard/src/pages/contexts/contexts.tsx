@@ -1,20 +1,18 @@
 // Contexts: tenants, apps or regions that a notification is about, each with data for templates.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Boxes, Plus } from 'lucide-react'
+import { Boxes } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { type Context, contexts, keyOf } from '../../api/contexts.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, oneOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { ContextSheet } from './context-sheet.tsx'
 import { CreateContext } from './create-context.tsx'
@@ -45,22 +43,8 @@ const columns: Array<Column<Context>> = [
         <span className="text-muted">None</span>
       ),
   },
-  {
-    id: 'updated',
-    header: 'Updated',
-    orderBy: 'updatedAt',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    orderBy: 'createdAt',
-    width: 'w-28',
-    from: 'lg',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Updated', 'updatedAt', { orderBy: 'updatedAt', from: 'sm' }),
+  timeColumn('Created', 'createdAt', { orderBy: 'createdAt', from: 'lg' }),
 ]
 
 export function Page() {
@@ -77,19 +61,8 @@ export function Page() {
     }),
   )
   const create = () => setFilters({ new: true }, { push: true })
-  useShortcut('c', create, canEdit)
   return (
-    <Frame
-      title="Contexts"
-      flush
-      actions={
-        canEdit && (
-          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New context" onClick={create}>
-            New context
-          </Button>
-        )
-      }
-    >
+    <Frame title="Contexts" flush actions={canEdit && <NewButton onNew={create}>New context</NewButton>}>
       <FilterBar>
         <SearchInput
           value={query}
@@ -137,34 +110,22 @@ export function Page() {
 }
 
 const NoContexts = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => void }) => (
-  <EmptyState
+  <NothingYet
     icon={<Boxes />}
     title="No contexts yet"
-    className="max-w-2xl"
-    action={
-      canEdit && (
-        <Button variant="primary" icon={<Plus />} onClick={onCreate}>
-          New context
-        </Button>
-      )
-    }
+    button="New context"
+    onNew={canEdit && onCreate}
+    request={{
+      method: 'POST',
+      path: '/v1/events/trigger',
+      body: {
+        name: 'your-workflow',
+        to: { subscriberId: 'ada' },
+        context: { tenant: { id: 'acme', data: { name: 'Acme', plan: 'pro' } } },
+      },
+    }}
   >
-    <p>
-      A context says what a notification is about, such as a tenant. Templates can use its data, and inboxes,
-      preferences and topics can be separate for each context. A trigger that names a new context creates it:
-    </p>
-    <RequestCode
-      className="mt-4"
-      maxHeight={260}
-      request={{
-        method: 'POST',
-        path: '/v1/events/trigger',
-        body: {
-          name: 'your-workflow',
-          to: { subscriberId: 'ada' },
-          context: { tenant: { id: 'acme', data: { name: 'Acme', plan: 'pro' } } },
-        },
-      }}
-    />
-  </EmptyState>
+    A context says what a notification is about, such as a tenant. Templates can use its data, and inboxes, preferences
+    and topics can be separate for each context. A trigger that names a new context creates it:
+  </NothingYet>
 )

@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { contexts, keyOf } from '../../api/contexts.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { JsonEditor, readJsonObject } from '../../ui/code/json-editor.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 export const CreateContext = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
   <Dialog open={open} onClose={onClose} title="New context">
@@ -42,13 +41,9 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       <Field form={form} name="data" label="Data">
         {({ name: _, 'aria-invalid': __, ...control }) => <JsonEditor {...control} aria-label="Data" />}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={!isReady}>
-          Create context
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={!isReady}>
+        Create context
+      </FormFooter>
     </Form>
   )
 }

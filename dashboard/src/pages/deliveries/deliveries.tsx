@@ -8,7 +8,6 @@ import { integrations, useProviderNames } from '../../api/integrations.ts'
 import { workflows } from '../../api/workflows.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { EmptyState, ProgressBar } from '../../ui/base/states.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { reasonLabel, reasonLabels } from '../../ui/domain/reasons.ts'
 import { channels, lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
@@ -16,7 +15,7 @@ import { Checkbox } from '../../ui/form/switch.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, RowActions, Table, TwoLines } from '../../ui/list/table.tsx'
+import { type Column, RowActions, Table, TwoLines, timeColumn } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { redriveChosen, redriveMatching, stopRedrive, useRedriveWork } from './redrive-work.ts'
 
@@ -160,13 +159,7 @@ export function Page() {
       from: 'lg',
       cell: ({ providerId }) => (providerId && nameOfProvider(providerId)) ?? <span className="text-muted">—</span>,
     },
-    {
-      id: 'when',
-      header: 'Failed',
-      width: 'w-26',
-      from: 'sm',
-      cell: ({ failedAt }) => <Time at={failedAt} className="text-muted" />,
-    },
+    timeColumn('Failed', 'failedAt', { width: 'w-26', from: 'sm' }),
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,

@@ -1,11 +1,10 @@
 import { Check } from 'lucide-react'
 import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 /** Most people can tell them apart, in both themes. */
 const colours = [
@@ -125,13 +124,9 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
           {(control) => <Input {...control} type="datetime-local" min="2000-01-01T00:00" max="2099-12-31T23:59" />}
         </Field>
       )}
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.name.trim() === '' || (!isNew && !form.isDirty)}>
-          {isNew ? 'Create environment' : 'Save'}
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === '' || (!isNew && !form.isDirty)}>
+        {isNew ? 'Create environment' : 'Save'}
+      </FormFooter>
     </Form>
   )
 }

@@ -1,6 +1,6 @@
 // The environments of the organization, and publishing from one into another.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeftRight, Hourglass, Layers2, Pencil, Plus, Rocket, ShieldCheck, Trash2 } from 'lucide-react'
+import { ArrowLeftRight, Hourglass, Layers2, Pencil, Rocket, ShieldCheck, Trash2 } from 'lucide-react'
 import { isAtLeast, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
@@ -8,15 +8,14 @@ import { useEnvironment, useSwitchEnvironment } from '../../shell/environment.ts
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { useJob } from '../../ui/domain/job.ts'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
+import { NewButton } from '../../ui/list/new.tsx'
+import { type Column, RowActions, Table, timeColumn } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { EnvironmentForm } from './environment-form.tsx'
 import { Protection } from './protection.tsx'
@@ -35,7 +34,6 @@ export function Page() {
   const switchTo = useSwitchEnvironment()
   const canChange = useCanInOrganization('admin')
   const list = useQuery(environments.list())
-  useShortcut('c', () => setUrl({ edit: 'new' }, { push: true }), canChange)
   const publishInto = (target: string, from?: string) => setUrl({ publish: target, from: from ?? '' }, { push: true })
   const source = session.environments[0]?._id ?? here._id
   const usualTarget = here._id === source ? session.environments.find(({ _id }) => _id !== source)?._id : here._id
@@ -81,13 +79,7 @@ export function Page() {
       from: 'lg',
       cell: ({ identifier }) => <Id value={identifier} />,
     },
-    {
-      id: 'created',
-      header: 'Created',
-      width: 'w-32',
-      from: 'md',
-      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-    },
+    timeColumn('Created', 'createdAt', { width: 'w-32', from: 'md' }),
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,
@@ -127,15 +119,14 @@ export function Page() {
       flush
       actions={
         <>
-          <Button
-            icon={<Plus />}
-            shortcut="c"
+          <NewButton
+            variant="secondary"
             disabled={!canChange}
             hint={canChange ? 'New environment' : 'Only admins and owners can create environments'}
-            onClick={() => setUrl({ edit: 'new' }, { push: true })}
+            onNew={() => setUrl({ edit: 'new' }, { push: true })}
           >
             New environment
-          </Button>
+          </NewButton>
           <Button
             variant="primary"
             icon={<Rocket />}

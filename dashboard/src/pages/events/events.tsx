@@ -1,19 +1,17 @@
 // Events that programs have posted, and how many waits each has ended.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Plus, RadioTower } from 'lucide-react'
+import { RadioTower } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { events, type PostedEvent } from '../../api/events.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { PostEvent } from '../../ui/domain/post-event.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import { Ended, EventSheet } from './event-sheet.tsx'
 
@@ -34,13 +32,7 @@ const columns: Array<Column<PostedEvent>> = [
   },
   { id: 'key', header: 'Key', from: 'sm', cell: ({ key }) => (key === null ? none : <code>{key}</code>) },
   { id: 'ended', header: 'Ended', width: 'w-28', cell: (event) => <Ended event={event} /> },
-  {
-    id: 'created',
-    header: 'Posted',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Posted', 'createdAt', { from: 'sm' }),
 ]
 
 export function Page() {
@@ -58,7 +50,6 @@ export function Page() {
     }),
   )
   const post = () => setFilters({ new: true }, { push: true })
-  useShortcut('c', post, canPost)
   const isFiltered = name !== '' || subscriberId !== '' || key !== ''
   return (
     <Frame
@@ -66,9 +57,9 @@ export function Page() {
       flush
       actions={
         canPost && (
-          <Button variant="primary" icon={<Plus />} shortcut="c" hint="Post an event by hand" onClick={post}>
+          <NewButton onNew={post} hint="Post an event by hand">
             Post event
-          </Button>
+          </NewButton>
         )
       }
     >
@@ -126,27 +117,18 @@ export function Page() {
 }
 
 const NoEvents = ({ canPost, onPost }: { canPost: boolean; onPost: () => void }) => (
-  <EmptyState
+  <NothingYet
     icon={<RadioTower />}
     title="No events yet"
-    className="max-w-2xl"
-    action={
-      canPost && (
-        <Button variant="primary" icon={<Plus />} onClick={onPost}>
-          Post event
-        </Button>
-      )
-    }
+    button="Post event"
+    onNew={canPost && onPost}
+    maxHeight={220}
+    request={{
+      method: 'POST',
+      path: '/v2/events',
+      body: { name: 'cart.paid', key: 'cart-7', payload: { total: 40 } },
+    }}
   >
-    <p>Steps of a workflow can wait for events. Your program posts them with one request:</p>
-    <RequestCode
-      className="mt-4"
-      maxHeight={220}
-      request={{
-        method: 'POST',
-        path: '/v2/events',
-        body: { name: 'cart.paid', key: 'cart-7', payload: { total: 40 } },
-      }}
-    />
-  </EmptyState>
+    Steps of a workflow can wait for events. Your program posts them with one request:
+  </NothingYet>
 )

@@ -1,17 +1,16 @@
 // Integrations by channel: which is primary, which are active, and their health.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Plug, Plus, Power, PowerOff, Send, Star, Trash2 } from 'lucide-react'
+import { Plug, Power, PowerOff, Send, Star, Trash2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { type Integration, integrations, useProviderNames } from '../../api/integrations.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
-import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Tooltip } from '../../ui/base/tooltip.tsx'
 import { type Channel, channels, lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
 import { Menu, MenuItem, MenuLink, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
 import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
 import { hasPrimary, useIntegrationActions } from './actions.ts'
 import { AddIntegration, useAdding } from './add-integration.tsx'
@@ -26,7 +25,6 @@ export function Page() {
   const adding = useAdding()
   const list = useQuery(integrations.list())
   const nameOf = useProviderNames()
-  useShortcut('c', () => adding.open(), canChange)
   const rows = list.data?.toSorted(
     (one, other) =>
       channels.indexOf(one.channel) - channels.indexOf(other.channel) ||
@@ -95,16 +93,13 @@ export function Page() {
       title="Integrations"
       flush
       actions={
-        <Button
-          variant="primary"
-          icon={<Plus />}
-          shortcut="c"
+        <NewButton
           disabled={!canChange}
           hint={canChange ? 'Add an integration' : 'Only admins and owners can add integrations'}
-          onClick={() => adding.open()}
+          onNew={() => adding.open()}
         >
           Add integration
-        </Button>
+        </NewButton>
       }
     >
       <Table
@@ -132,20 +127,15 @@ export function Page() {
           ),
         }}
         empty={
-          <EmptyState
+          <NothingYet
             icon={<Plug />}
             title="No integrations yet"
-            action={
-              canChange && (
-                <Button variant="primary" icon={<Plus />} onClick={() => adding.open()}>
-                  Add integration
-                </Button>
-              )
-            }
+            button="Add integration"
+            onNew={canChange && (() => adding.open())}
           >
             An integration connects Belfry to a provider that delivers email, SMS, chat or push messages.
             {!canChange && ' Ask an admin to add one.'}
-          </EmptyState>
+          </NothingYet>
         }
         footer={rows && <Missing rows={rows} canChange={canChange} onAdd={adding.open} />}
       />

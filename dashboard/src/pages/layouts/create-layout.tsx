@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { layouts } from '../../api/layouts.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { identifierOf } from '../../ui/base/identifier.ts'
 import type { EmailEditorType } from '../../ui/email/email-editor.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
 import { starterOf } from './starters.ts'
 
@@ -70,13 +69,9 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={name.trim() === '' || layoutId.trim() === ''}>
-          Create layout
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={name.trim() === '' || layoutId.trim() === ''}>
+        Create layout
+      </FormFooter>
     </Form>
   )
 }

@@ -1,22 +1,21 @@
 // Layouts: the frame around the content of emails.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { CopyPlus, LayoutTemplate, Plus, Star, Trash2 } from 'lucide-react'
+import { CopyPlus, LayoutTemplate, Star, Trash2 } from 'lucide-react'
 import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar } from '../../ui/list/filters.tsx'
-import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, RowActions, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, oneOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { CreateLayout } from './create-layout.tsx'
 import { useDeleteLayout } from './delete-layout.ts'
@@ -58,21 +57,8 @@ const columns: Array<Column<LayoutSummary>> = [
     from: 'lg',
     cell: ({ isTranslationEnabled }) => (isTranslationEnabled ? 'Yes' : <span className="text-muted">No</span>),
   },
-  {
-    id: 'updated',
-    header: 'Updated',
-    orderBy: 'updatedAt',
-    width: 'w-28',
-    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    orderBy: 'createdAt',
-    width: 'w-28',
-    from: 'md',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Updated', 'updatedAt', { orderBy: 'updatedAt' }),
+  timeColumn('Created', 'createdAt', { orderBy: 'createdAt', from: 'md' }),
   {
     id: 'actions',
     header: <span className="sr-only">Actions</span>,
@@ -87,20 +73,9 @@ export function Page() {
   const canEdit = useCanEditContent()
   const list = useQuery(layouts.list({ query, orderBy: by, orderDirection: direction, limit: most }))
   const create = () => set({ new: true }, { push: true })
-  useShortcut('c', create, canEdit)
   const total = list.data?.totalCount
   return (
-    <Frame
-      title="Layouts"
-      flush
-      actions={
-        canEdit && (
-          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New layout" onClick={create}>
-            New layout
-          </Button>
-        )
-      }
-    >
+    <Frame title="Layouts" flush actions={canEdit && <NewButton onNew={create}>New layout</NewButton>}>
       <ProtectedNote />
       <FilterBar>
         <SearchInput
@@ -130,20 +105,10 @@ export function Page() {
               No layout in {environment.name} has this name or identifier.
             </EmptyState>
           ) : (
-            <EmptyState
-              icon={<LayoutTemplate />}
-              title="No layouts yet"
-              action={
-                canEdit && (
-                  <Button variant="primary" icon={<Plus />} onClick={create}>
-                    New layout
-                  </Button>
-                )
-              }
-            >
+            <NothingYet icon={<LayoutTemplate />} title="No layouts yet" button="New layout" onNew={canEdit && create}>
               A layout is the frame of your emails: your logo above the content, your address and the unsubscribe link
               below. Emails use the first layout unless they choose another.
-            </EmptyState>
+            </NothingYet>
           )
         }
         footer={

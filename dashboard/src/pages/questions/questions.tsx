@@ -5,13 +5,12 @@ import { CircleHelp } from 'lucide-react'
 import { type Question, questions } from '../../api/questions.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { QuestionState } from '../../ui/domain/question-parts.tsx'
 import { answerOf, stateWords } from '../../ui/domain/question-words.ts'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { QuestionSheet } from './question-sheet.tsx'
 
@@ -26,13 +25,7 @@ const columns: Array<Column<Question>> = [
   { id: 'state', header: 'State', width: 'w-28', cell: (question) => <QuestionState question={question} /> },
   { id: 'answer', header: 'Answer', from: 'md', cell: (question) => <span dir="auto">{answerOf(question)}</span> },
   { id: 'workflow', header: 'Workflow', from: 'lg', cell: ({ workflowId }) => <code>{workflowId}</code> },
-  {
-    id: 'created',
-    header: 'Asked',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Asked', 'createdAt', { from: 'sm' }),
 ]
 
 export function Page() {
@@ -110,33 +103,30 @@ export function Page() {
 }
 
 const NoQuestions = () => (
-  <EmptyState icon={<CircleHelp />} title="No questions yet" className="max-w-2xl">
-    <p>
-      A step of a workflow can ask people and wait for the answer. Add one in the editor, or make a workflow with it:
-    </p>
-    <RequestCode
-      className="mt-4"
-      maxHeight={260}
-      request={{
-        method: 'POST',
-        path: '/v2/workflows',
-        body: {
-          ...{ name: 'Refund', workflowId: 'refund', active: true },
-          steps: [
-            {
-              ...{ name: 'Approve', stepId: 'approve', type: 'ask' },
-              controlValues: {
-                question: 'Refund {{payload.amount}}?',
-                answers: [
-                  { id: 'yes', label: 'Approve' },
-                  { id: 'no', label: 'Reject' },
-                ],
-                ...{ amount: 1, unit: 'hours' },
-              },
+  <NothingYet
+    icon={<CircleHelp />}
+    title="No questions yet"
+    request={{
+      method: 'POST',
+      path: '/v2/workflows',
+      body: {
+        ...{ name: 'Refund', workflowId: 'refund', active: true },
+        steps: [
+          {
+            ...{ name: 'Approve', stepId: 'approve', type: 'ask' },
+            controlValues: {
+              question: 'Refund {{payload.amount}}?',
+              answers: [
+                { id: 'yes', label: 'Approve' },
+                { id: 'no', label: 'Reject' },
+              ],
+              ...{ amount: 1, unit: 'hours' },
             },
-          ],
-        },
-      }}
-    />
-  </EmptyState>
+          },
+        ],
+      },
+    }}
+  >
+    A step of a workflow can ask people and wait for the answer. Add one in the editor, or make a workflow with it:
+  </NothingYet>
 )

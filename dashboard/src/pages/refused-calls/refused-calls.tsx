@@ -14,7 +14,7 @@ import { CodeBlock } from '../../ui/code/code-block.tsx'
 import { Facts, Page as Frame } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, RowActions, Table, TwoLines } from '../../ui/list/table.tsx'
+import { type Column, Paging, RowActions, Table, TwoLines, timeColumn } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 
 const schema = { code: text(), after: text(), before: text() }
@@ -70,13 +70,7 @@ export function Page() {
         </span>
       ),
     },
-    {
-      id: 'when',
-      header: 'Refused',
-      width: 'w-28',
-      from: 'sm',
-      cell: ({ refusedAt }) => <Time at={refusedAt} className="text-muted" />,
-    },
+    timeColumn('Refused', 'refusedAt', { from: 'sm' }),
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,

@@ -5,9 +5,9 @@ import { type Rota, rotas } from '../../api/rotas.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { identifierOf } from '../../ui/base/identifier.ts'
 import { timeNow } from '../../ui/base/time.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 import { ShiftFields } from './shift-fields.tsx'
 import { draftOf, missingIn, mondayOf, moved, newException, newTurns, shiftOf } from './shifts.ts'
 
@@ -116,13 +116,9 @@ function RotaForm({ onClose, rota }: Omit<RotaDialogProps, 'open'>) {
           </Button>
         </div>
       </fieldset>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={!isReady || !form.isDirty}>
-          {rota ? 'Save' : 'Create rota'}
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={!isReady || !form.isDirty}>
+        {rota ? 'Save' : 'Create rota'}
+      </FormFooter>
     </Form>
   )
 }

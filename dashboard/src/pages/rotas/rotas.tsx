@@ -1,15 +1,12 @@
 // Rotas: who is on duty now, who is next, and the week.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { CalendarClock, Plus } from 'lucide-react'
+import { CalendarClock } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { type Rota, rotas } from '../../api/rotas.ts'
-import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
-import { EmptyState } from '../../ui/base/states.tsx'
 import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
 import { type Column, Table } from '../../ui/list/table.tsx'
 import { flag, useUrlState } from '../../ui/list/url-state.ts'
 import { RotaDialog } from './rota-form.tsx'
@@ -58,19 +55,8 @@ export function Page() {
   const canEdit = useCan('editor')
   const list = useQuery(rotas.list())
   const create = () => setState({ new: true }, { push: true })
-  useShortcut('c', create, canEdit)
   return (
-    <Frame
-      title="Rotas"
-      flush
-      actions={
-        canEdit && (
-          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New rota" onClick={create}>
-            New rota
-          </Button>
-        )
-      }
-    >
+    <Frame title="Rotas" flush actions={canEdit && <NewButton onNew={create}>New rota</NewButton>}>
       <Table
         label="Rotas"
         columns={columns}
@@ -80,25 +66,15 @@ export function Page() {
         selected={rotaId}
         query={list}
         empty={
-          <EmptyState
+          <NothingYet
             icon={<CalendarClock />}
             title="No rotas yet"
-            className="max-w-2xl"
-            action={
-              canEdit && (
-                <Button variant="primary" icon={<Plus />} onClick={create}>
-                  New rota
-                </Button>
-              )
-            }
+            button="New rota"
+            onNew={canEdit && create}
+            request={{ method: 'POST', path: '/v2/rotas', body: example }}
           >
-            <p>A rota says who is on duty when. A question can be put to whoever is:</p>
-            <RequestCode
-              className="mt-4"
-              maxHeight={260}
-              request={{ method: 'POST', path: '/v2/rotas', body: example }}
-            />
-          </EmptyState>
+            A rota says who is on duty when. A question can be put to whoever is:
+          </NothingYet>
         }
       />
       <RotaSheet

@@ -2,13 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, type Body } from '../../api/client.ts'
 import { type ChannelEndpoint, subscribers } from '../../api/subscribers.ts'
-import { Button, ButtonLink } from '../../ui/base/button.tsx'
+import { ButtonLink } from '../../ui/base/button.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { StepIcon } from '../../ui/domain/step-kind.tsx'
-import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, FieldFrame, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input, Textarea } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 type EndpointType = ChannelEndpoint['type']
 
@@ -106,13 +106,9 @@ function CredentialsForm({ subscriberId, onClose }: FormProps) {
           </Field>
         </>
       )}
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={!chosen}>
-          Add credentials
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={!chosen}>
+        Add credentials
+      </FormFooter>
     </Form>
   )
 }
@@ -167,13 +163,9 @@ function EndpointForm({ subscriberId, onClose }: FormProps) {
         </FieldFrame>
       ))}
       {form.errors.endpoint && <p className="text-xs text-bad">{form.errors.endpoint.join(' ')}</p>}
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.integrationIdentifier === ''}>
-          Add endpoint
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.integrationIdentifier === ''}>
+        Add endpoint
+      </FormFooter>
     </Form>
   )
 }

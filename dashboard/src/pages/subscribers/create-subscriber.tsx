@@ -1,9 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { nameOf, subscribers } from '../../api/subscribers.ts'
-import { Button } from '../../ui/base/button.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 export function CreateSubscriber({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
@@ -60,13 +59,9 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           {(control) => <Input {...control} type="tel" />}
         </Field>
       </div>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.subscriberId.trim() === ''}>
-          Create subscriber
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.subscriberId.trim() === ''}>
+        Create subscriber
+      </FormFooter>
     </Form>
   )
 }

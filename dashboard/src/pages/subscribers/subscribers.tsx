@@ -1,23 +1,21 @@
 // Subscribers: found by name, address, number or id. The selected one opens beside the list.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Import, Plus, UserRound, UserRoundSearch } from 'lucide-react'
+import { Import, UserRound, UserRoundSearch } from 'lucide-react'
 import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
 import { SavedViews } from '../../ui/list/saved-views.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import {
   flag,
   manyOf,
@@ -88,7 +86,6 @@ export function Page() {
   const isFiltered = query !== '' || filters.data.length > 0 || Object.values(chosen).some((value) => value !== '')
   const create = () => setFilters({ new: true }, { push: true })
   const startImport = () => setFilters({ import: true }, { push: true })
-  useShortcut('c', create, canEdit)
 
   const exact = query === '' || after || before ? [] : (byId.data?.data ?? [])
   const found = list.data?.data
@@ -109,9 +106,7 @@ export function Page() {
               <Button icon={<Import />} onClick={startImport}>
                 Import
               </Button>
-              <Button variant="primary" icon={<Plus />} shortcut="c" hint="New subscriber" onClick={create}>
-                New subscriber
-              </Button>
+              <NewButton onNew={create}>New subscriber</NewButton>
             </>
           )}
         </>
@@ -234,21 +229,8 @@ const columns: Array<Column<Subscriber>> = [
     from: 'xl',
     cell: (subscriber) => <StepIcons kinds={reachOf(subscriber)} />,
   },
-  {
-    id: 'updated',
-    header: 'Updated',
-    orderBy: 'updatedAt',
-    width: 'w-28',
-    from: 'xl',
-    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    orderBy: 'createdAt',
-    width: 'w-28',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Updated', 'updatedAt', { orderBy: 'updatedAt', from: 'xl' }),
+  timeColumn('Created', 'createdAt', { orderBy: 'createdAt' }),
 ]
 
 const pushProviders = new Set(['apns', 'appio', 'expo', 'fcm', 'one-signal', 'push-webhook', 'pusher-beams', 'pushpad'])
@@ -261,33 +243,24 @@ function reachOf({ email, phone, channels }: Subscriber): string[] {
 
 function NoSubscribers(props: { canEdit: boolean; onCreate: () => void; onImport: () => void }) {
   return (
-    <EmptyState
+    <NothingYet
       icon={<UserRound />}
       title="No subscribers yet"
-      className="max-w-2xl"
-      action={
-        props.canEdit && (
-          <>
-            <Button variant="primary" icon={<Plus />} onClick={props.onCreate}>
-              New subscriber
-            </Button>
-            <Button icon={<Import />} onClick={props.onImport}>
-              Import a file
-            </Button>
-          </>
-        )
+      button="New subscriber"
+      onNew={props.canEdit && props.onCreate}
+      others={
+        <Button icon={<Import />} onClick={props.onImport}>
+          Import a file
+        </Button>
       }
+      maxHeight={220}
+      request={{
+        method: 'POST',
+        path: '/v2/subscribers',
+        body: { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
+      }}
     >
-      <p>A trigger creates its subscriber automatically. Or add your users first:</p>
-      <RequestCode
-        className="mt-4"
-        maxHeight={220}
-        request={{
-          method: 'POST',
-          path: '/v2/subscribers',
-          body: { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
-        }}
-      />
-    </EmptyState>
+      A trigger creates its subscriber automatically. Or add your users first:
+    </NothingYet>
   )
 }

@@ -1,10 +1,9 @@
 import { suppressions } from '../../api/suppressions.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { channels, optionsOf } from '../../ui/domain/suppression-words.ts'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 const scopes = { all: 'Everything', commercial: 'Commercial messages only' } as const
 
@@ -57,13 +56,9 @@ function AddForm({ onClose }: { onClose: () => void }) {
       <Field form={form} name="note" label="Note" hint="Why, for your colleagues.">
         {(control) => <Input {...control} maxLength={500} />}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.address.trim() === ''}>
-          Add address
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.address.trim() === ''}>
+        Add address
+      </FormFooter>
     </Form>
   )
 }

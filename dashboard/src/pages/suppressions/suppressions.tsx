@@ -1,7 +1,7 @@
 // The suppression list: who is not written to, and why.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Ban, Download, Plus, Upload } from 'lucide-react'
+import { Ban, Download, Upload } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type Suppression, suppressions } from '../../api/suppressions.ts'
@@ -9,10 +9,8 @@ import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { download } from '../../ui/base/download.ts'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import {
   addressText,
   channels,
@@ -25,7 +23,8 @@ import {
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { chipClass, FilterBar, FilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NewButton } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { AddSuppression } from './add-suppression.tsx'
 import { ImportSuppressions } from './import-suppressions.tsx'
@@ -59,13 +58,7 @@ const columns: Array<Column<Suppression>> = [
   },
   { id: 'scope', header: 'Holds back', from: 'md', cell: scopeText },
   { id: 'source', header: 'From', width: 'w-32', from: 'lg', cell: ({ source }) => sources[source] },
-  {
-    id: 'created',
-    header: 'Since',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Since', 'createdAt', { from: 'sm' }),
 ]
 
 export function Page() {
@@ -91,7 +84,6 @@ export function Page() {
     }),
   )
   const add = () => setFilters({ new: true }, { push: true })
-  useShortcut('c', add, canEdit)
   const save = useAction({
     do: suppressions.export,
     onDone: (file) => download(`suppressions-${environment.name.toLowerCase()}.csv`, file, 'text/csv'),
@@ -113,11 +105,7 @@ export function Page() {
               </Button>
             </>
           )}
-          {canEdit && (
-            <Button variant="primary" icon={<Plus />} shortcut="c" hint="Add an address" onClick={add}>
-              Add an address
-            </Button>
-          )}
+          {canEdit && <NewButton onNew={add}>Add an address</NewButton>}
         </>
       }
     >

@@ -6,10 +6,10 @@ import { type EnvironmentRole, type MadeInvitation, refreshTeam, team } from '..
 import { Button } from '../../ui/base/button.tsx'
 import { absoluteTime } from '../../ui/base/time.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 import { EnvironmentRoleChoices, isUnlimited } from './environment-roles.tsx'
 import { roleHints } from './roles.ts'
 
@@ -130,13 +130,9 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
             </div>
           </details>
         )}
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.email.trim() === ''}>
-            Create link
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter form={form} onClose={onClose} disabled={form.values.email.trim() === ''}>
+          Create link
+        </FormFooter>
       </Form>
     </Dialog>
   )

@@ -1,14 +1,12 @@
 // The members of the organization, their roles, and the invitations.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { KeyRound, Layers2, Link2, Plus, ShieldOff, Trash2, UserPlus, Users } from 'lucide-react'
+import { KeyRound, Layers2, Link2, ShieldOff, Trash2, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
 import { type Role, roles, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
 import { type Invitation, type MadeInvitation, type Member, refreshTeam, team } from '../../api/team.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
-import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
@@ -18,6 +16,7 @@ import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { TabPanel, Tabs } from '../../ui/frame/tabs.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
 import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
 import { flag, oneOf, useUrlState } from '../../ui/list/url-state.ts'
 import { EnvironmentRolesDialog, isUnlimited, useSummary } from './environment-roles.tsx'
@@ -32,23 +31,20 @@ export function Page() {
   const members = useQuery(team.members())
   const invitations = useQuery({ ...team.invitations(), enabled: canManage })
   const invite = () => setUrl({ invite: true }, { push: true })
-  useShortcut('c', invite, canManage)
   const tab = canManage ? url.tab : 'members'
   return (
     <Frame
       title="Team"
       flush
       actions={
-        <Button
-          variant="primary"
+        <NewButton
           icon={<UserPlus />}
-          shortcut="c"
           disabled={!canManage}
           hint={canManage ? 'Invite a member' : 'Only admins and owners can invite'}
-          onClick={invite}
+          onNew={invite}
         >
           Invite
-        </Button>
+        </NewButton>
       }
     >
       <Tabs
@@ -438,17 +434,9 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
         rowKey={({ _id }) => _id}
         query={query}
         empty={
-          <EmptyState
-            icon={<UserPlus />}
-            title="No pending invitations"
-            action={
-              <Button variant="primary" icon={<Plus />} onClick={onInvite}>
-                Invite a member
-              </Button>
-            }
-          >
+          <NothingYet icon={<UserPlus />} title="No pending invitations" button="Invite a member" onNew={onInvite}>
             An invitation link works once and expires after seven days.
-          </EmptyState>
+          </NothingYet>
         }
       />
       {made && (

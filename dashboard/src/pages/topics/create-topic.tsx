@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { topics } from '../../api/topics.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { identifierOf } from '../../ui/base/identifier.ts'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 
 export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
   <Dialog open={open} onClose={onClose} title="New topic">
@@ -68,13 +67,9 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       >
         {(control) => <Checkbox {...control} />}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.key.trim() === ''}>
-          Create topic
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.key.trim() === ''}>
+        Create topic
+      </FormFooter>
     </Form>
   )
 }

@@ -16,10 +16,10 @@ import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
-import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, FieldFrame, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter, useConfirm } from '../../ui/frame/dialog.tsx'
+import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 import { TextFilterChip } from '../../ui/list/filters.tsx'
@@ -114,13 +114,9 @@ function RenameForm({ topic, onClose }: { topic: Topic; onClose: () => void }) {
       <Field form={form} name="name" label="Name" hint={`The key stays ${topic.key}.`}>
         {(control) => <Input {...control} autoFocus dir="auto" maxLength={100} />}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.name.trim() === ''}>
-          Rename
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === ''}>
+        Rename
+      </FormFooter>
     </Form>
   )
 }

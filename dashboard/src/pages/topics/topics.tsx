@@ -1,20 +1,18 @@
 // Topics: one trigger reaches all subscribers of a topic. The selected topic lists them.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Hash, Plus } from 'lucide-react'
+import { Hash } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { type Topic, topics } from '../../api/topics.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { OpenTopicsWarning } from '../../shell/open-topics.tsx'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, oneOf, text, useUrlState } from '../../ui/list/url-state.ts'
 import { CreateTopic } from './create-topic.tsx'
 import { TopicSheet } from './topic-sheet.tsx'
@@ -31,22 +29,8 @@ const perPage = 50
 const columns: Array<Column<Topic>> = [
   { id: 'name', header: 'Name', cell: ({ name, key }) => <span dir="auto">{name ?? key}</span> },
   { id: 'key', header: 'Key', cell: ({ key }) => <code className="text-muted">{key}</code> },
-  {
-    id: 'updated',
-    header: 'Updated',
-    orderBy: 'updatedAt',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    orderBy: 'createdAt',
-    width: 'w-28',
-    from: 'md',
-    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-  },
+  timeColumn('Updated', 'updatedAt', { orderBy: 'updatedAt', from: 'sm' }),
+  timeColumn('Created', 'createdAt', { orderBy: 'createdAt', from: 'md' }),
 ]
 
 export function Page() {
@@ -64,24 +48,13 @@ export function Page() {
     enabled: query !== '' && name === '' && !after && !before,
   })
   const create = () => setFilters({ new: true }, { push: true })
-  useShortcut('c', create, canEdit)
 
   const found = list.data?.data
   const more = query === '' || name !== '' || after || before ? [] : (byName.data?.data ?? [])
   const rows = found && [...found, ...more.filter(({ key }) => !found.some((one) => one.key === key))]
   const isSearching = rows?.length === 0 && query !== '' && byName.isPending && byName.fetchStatus !== 'idle'
   return (
-    <Frame
-      title="Topics"
-      flush
-      actions={
-        canEdit && (
-          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New topic" onClick={create}>
-            New topic
-          </Button>
-        )
-      }
-    >
+    <Frame title="Topics" flush actions={canEdit && <NewButton onNew={create}>New topic</NewButton>}>
       <OpenTopicsWarning className="border-b px-4 sm:px-6" />
       <FilterBar>
         <SearchInput
@@ -139,27 +112,18 @@ export function Page() {
 }
 
 const NoTopics = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => void }) => (
-  <EmptyState
+  <NothingYet
     icon={<Hash />}
     title="No topics yet"
-    className="max-w-2xl"
-    action={
-      canEdit && (
-        <Button variant="primary" icon={<Plus />} onClick={onCreate}>
-          New topic
-        </Button>
-      )
-    }
+    button="New topic"
+    onNew={canEdit && onCreate}
+    maxHeight={220}
+    request={{
+      method: 'POST',
+      path: '/v2/topics/release-notes/subscriptions',
+      body: { subscriptions: ['ada', 'grace'] },
+    }}
   >
-    <p>A trigger to a topic reaches all its subscribers. Subscribing to a new key creates the topic:</p>
-    <RequestCode
-      className="mt-4"
-      maxHeight={220}
-      request={{
-        method: 'POST',
-        path: '/v2/topics/release-notes/subscriptions',
-        body: { subscriptions: ['ada', 'grace'] },
-      }}
-    />
-  </EmptyState>
+    A trigger to a topic reaches all its subscribers. Subscribing to a new key creates the topic:
+  </NothingYet>
 )

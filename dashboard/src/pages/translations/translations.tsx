@@ -1,23 +1,22 @@
 // Translated workflows and layouts, their locales, and which are outdated.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { FileJson, Languages, Plus, Settings2 } from 'lucide-react'
+import { FileJson, Languages, Settings2 } from 'lucide-react'
 import { useCanEditContent } from '../../api/auth.ts'
 import { type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { localeName } from '../../ui/base/locales.ts'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
 import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Menu, MenuItem } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar } from '../../ui/list/filters.tsx'
-import { type Column, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Table, timeColumn } from '../../ui/list/table.tsx'
 import { oneOf, text, type UrlState, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
 import { AddResource } from './add-resource.tsx'
 import { GroupSheet } from './group-sheet.tsx'
@@ -81,13 +80,7 @@ const columns: Array<Column<TranslationGroup>> = [
         </span>
       ),
   },
-  {
-    id: 'updated',
-    header: 'Updated',
-    width: 'w-28',
-    from: 'xl',
-    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-  },
+  timeColumn('Updated', 'updatedAt', { from: 'xl' }),
 ]
 
 export function Page() {
@@ -102,7 +95,6 @@ export function Page() {
     set({ dialog, page }, options)
   const add = () => show('add', { push: true })
   const close = () => show('')
-  useShortcut('c', add, canEdit)
   const resource = resourceIn(key)
   const openResource = (one: Resource) =>
     navigate({
@@ -130,9 +122,9 @@ export function Page() {
             Locales
           </Button>
           {canEdit && (
-            <Button variant="primary" icon={<Plus />} shortcut="c" hint="Add a translation" onClick={add}>
+            <NewButton onNew={add} hint="Add a translation">
               Translate
-            </Button>
+            </NewButton>
           )}
         </>
       }
@@ -228,22 +220,17 @@ function Pages({ page, total, onPage }: { page: number; total: number | undefine
 
 const NothingTranslated = ({ canEdit, onAdd }: { canEdit: boolean; onAdd: () => void }) => {
   return (
-    <EmptyState
+    <NothingYet
       icon={<Languages />}
       title="No translations yet"
-      action={
-        canEdit && (
-          <Button variant="primary" icon={<Plus />} onClick={onAdd}>
-            Translate a workflow or layout
-          </Button>
-        )
-      }
+      button="Translate a workflow or layout"
+      onNew={canEdit && onAdd}
     >
       <p>
         Templates use a text by its key, and each subscriber gets it in their language. If a text is missing, the
         default locale is used.
       </p>
       <CodeBlock className="mt-4" title="In a template" code={'{{t.greeting}}, {{subscriber.firstName}}!'} />
-    </EmptyState>
+    </NothingYet>
   )
 }

@@ -8,10 +8,19 @@ import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
 import { Loaded } from '../../ui/base/states.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
-import { Field, FieldFrame, Form, FormError, type FormState, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import {
+  Field,
+  FieldFrame,
+  Form,
+  FormError,
+  FormFooter,
+  type FormState,
+  SubmitButton,
+  useForm,
+} from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter, useConfirm } from '../../ui/frame/dialog.tsx'
+import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
 
 interface Values {
@@ -40,13 +49,9 @@ export function CreateVariable({ onClose }: { onClose: () => void }) {
         <KeyField form={form} disabled={false} />
         <SecretField form={form} disabled={false} />
         <ValueFields form={form} stored={[]} isStoredSecret={false} disabled={false} />
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.key === ''}>
-            Create variable
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter form={form} onClose={onClose} disabled={form.values.key === ''}>
+          Create variable
+        </FormFooter>
       </Form>
     </Dialog>
   )

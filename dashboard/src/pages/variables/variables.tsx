@@ -1,22 +1,21 @@
 // Environment variables: one key, a value for each environment, used in templates as {{env.KEY}}.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Lock, Plus, Variable as VariableIcon } from 'lucide-react'
+import { Lock, Variable as VariableIcon } from 'lucide-react'
 import { type Environment, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { type Variable, variables } from '../../api/variables.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
 import { CopyButton } from '../../ui/base/copy.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar } from '../../ui/list/filters.tsx'
-import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, RowActions, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import { CreateVariable, VariableSheet } from './variable-forms.tsx'
 
@@ -33,7 +32,6 @@ export function Page() {
   const canChange = useCanInOrganization('admin')
   const list = useQuery(variables.list(url.search))
   const create = () => setUrl({ new: true }, { push: true })
-  useShortcut('c', create, canChange)
   // The current environment first: a phone has room for only one.
   const shown = [here, ...environments.filter(({ _id }) => _id !== here._id)].slice(0, mostColumns)
   const columns: Array<Column<Variable>> = [
@@ -65,13 +63,7 @@ export function Page() {
         cell: (variable) => <Value variable={variable} environment={environment} />,
       }),
     ),
-    {
-      id: 'updated',
-      header: 'Changed',
-      width: 'w-28',
-      from: 'xl',
-      cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-    },
+    timeColumn('Changed', 'updatedAt', { from: 'xl' }),
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,
@@ -89,16 +81,13 @@ export function Page() {
       title="Variables"
       flush
       actions={
-        <Button
-          variant="primary"
-          icon={<Plus />}
-          shortcut="c"
+        <NewButton
           disabled={!canChange}
           hint={canChange ? 'New variable' : 'Only admins and owners can create variables'}
-          onClick={create}
+          onNew={create}
         >
           New variable
-        </Button>
+        </NewButton>
       }
     >
       <FilterBar>
@@ -120,23 +109,18 @@ export function Page() {
         query={list}
         empty={
           url.search === '' ? (
-            <EmptyState
+            <NothingYet
               icon={<VariableIcon />}
               title="No variables yet"
-              action={
-                canChange && (
-                  <Button variant="primary" icon={<Plus />} onClick={create}>
-                    New variable
-                  </Button>
-                )
-              }
+              button="New variable"
+              onNew={canChange && create}
             >
               <p>
                 Use a variable for what differs between environments, such as your support address or a base URL.
                 Templates then work in every environment.
               </p>
               <CodeBlock className="mt-4" code={'Questions? Write to {{env.SUPPORT_EMAIL}}.'} title="In a template" />
-            </EmptyState>
+            </NothingYet>
           ) : (
             <EmptyState
               icon={<VariableIcon />}

@@ -1,10 +1,10 @@
 import { type EventType, type WebhookEndpoint, webhooks } from '../../api/webhooks.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
-import { Field, FieldFrame, Form, FormError, type FormState, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, FieldFrame, Form, FormFooter, type FormState, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
 
 /** Typed, so that the compiler reports a missing event type. */
@@ -89,13 +89,13 @@ export function CreateEndpoint({ onClose, onMade }: CreateEndpointProps) {
     <Dialog open onClose={onClose} size="md" title="New endpoint">
       <Form form={form}>
         <EndpointFields form={form} disabled={false} />
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.url.trim() === '' || form.values.eventTypes?.length === 0}>
-            Create endpoint
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter
+          form={form}
+          onClose={onClose}
+          disabled={form.values.url.trim() === '' || form.values.eventTypes?.length === 0}
+        >
+          Create endpoint
+        </FormFooter>
       </Form>
     </Dialog>
   )

@@ -1,18 +1,14 @@
 // Webhook endpoints and their state.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Plus, Webhook } from 'lucide-react'
+import { Webhook } from 'lucide-react'
 import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { type WebhookEndpoint, webhooks } from '../../api/webhooks.ts'
-import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
-import { EmptyState } from '../../ui/base/states.tsx'
 import { Status, type Tone } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
-import { type Column, Paging, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, Paging, Table, timeColumn } from '../../ui/list/table.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import { EndpointSheet } from './endpoint-sheet.tsx'
 import { CreateEndpoint, SecretDialog } from './forms.tsx'
@@ -38,7 +34,6 @@ export function Page() {
   const create = () => setUrl({ new: true }, { push: true })
   const open = (id: string | undefined) =>
     void navigate({ to: '/webhooks/{-$endpointId}', params: { endpointId: id }, search: {} })
-  useShortcut('c', create, canChange)
 
   const columns: Array<Column<WebhookEndpoint>> = [
     {
@@ -75,29 +70,20 @@ export function Page() {
         return <Status tone={tone}>{word}</Status>
       },
     },
-    {
-      id: 'created',
-      header: 'Created',
-      width: 'w-28',
-      from: 'sm',
-      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
-    },
+    timeColumn('Created', 'createdAt', { from: 'sm' }),
   ]
   return (
     <Frame
       title="Webhooks"
       flush
       actions={
-        <Button
-          variant="primary"
-          icon={<Plus />}
-          shortcut="c"
+        <NewButton
           disabled={!canChange}
           hint={canChange ? 'New endpoint' : 'Only admins and owners can create endpoints'}
-          onClick={create}
+          onNew={create}
         >
           New endpoint
-        </Button>
+        </NewButton>
       }
     >
       <Table
@@ -109,31 +95,21 @@ export function Page() {
         selected={endpointId}
         query={list}
         empty={
-          <EmptyState
+          <NothingYet
             icon={<Webhook />}
             title="No webhook endpoints yet"
-            className="max-w-2xl"
-            action={
-              canChange && (
-                <Button variant="primary" icon={<Plus />} onClick={create}>
-                  New endpoint
-                </Button>
-              )
-            }
+            button="New endpoint"
+            onNew={canChange && create}
+            maxHeight={360}
+            request={{
+              method: 'POST',
+              path: '/v2/webhooks/endpoints',
+              body: { url: 'https://example.com/hooks', eventTypes: ['message.sent', 'message.failed'] },
+            }}
           >
-            <p>
-              An endpoint is your URL that receives events about messages, workflows, subscribers and preferences.
-              {!canChange && ' Only admins and owners can create them.'}
-            </p>
-            <RequestCode
-              className="mt-4"
-              request={{
-                method: 'POST',
-                path: '/v2/webhooks/endpoints',
-                body: { url: 'https://example.com/hooks', eventTypes: ['message.sent', 'message.failed'] },
-              }}
-            />
-          </EmptyState>
+            An endpoint is your URL that receives events about messages, workflows, subscribers and preferences.
+            {!canChange && ' Only admins and owners can create them.'}
+          </NothingYet>
         }
         footer={
           <Paging page={list.data} onPage={setUrl} noun={list.data?.totalCount === 1 ? 'endpoint' : 'endpoints'} />

@@ -5,14 +5,13 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { environments } from '../../api/environments.ts'
 import { useEnvironment } from '../../shell/environment.ts'
-import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { identifierOf } from '../../ui/base/identifier.ts'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { MultiCombobox } from '../../ui/form/combobox.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Dialog } from '../../ui/frame/dialog.tsx'
 import type { Template } from './draft/template-parts.ts'
 import { templates } from './draft/templates.ts'
 import { TemplatePicture } from './template-picture.tsx'
@@ -129,13 +128,9 @@ function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
           )}
         </Field>
       </div>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={form.values.name.trim() === ''}>
-          Create workflow
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === ''}>
+        Create workflow
+      </FormFooter>
     </Form>
   )
 }

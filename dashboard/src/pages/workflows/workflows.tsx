@@ -1,7 +1,7 @@
 // The list of workflows, filtered by name, tag and status.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
+import { Copy, CopyPlus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
 import { useCan, useCanEditContent, useIsProtected } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments } from '../../api/environments.ts'
@@ -9,11 +9,9 @@ import { versions } from '../../api/versions.ts'
 import { type WorkflowSummary, workflows } from '../../api/workflows.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
-import { RequestCode } from '../../ui/code/code-block.tsx'
 import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
@@ -21,7 +19,8 @@ import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, FilterChip } from '../../ui/list/filters.tsx'
-import { type Column, type Order, RowActions, Table } from '../../ui/list/table.tsx'
+import { NewButton, NothingYet } from '../../ui/list/new.tsx'
+import { type Column, type Order, RowActions, Table, timeColumn } from '../../ui/list/table.tsx'
 import { manyOf, oneOf, text, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
 import { CreateWorkflow } from './create-workflow.tsx'
 import { states } from './draft/workflow-status.ts'
@@ -56,7 +55,6 @@ export function Page() {
   const known = useQuery(environments.tags(environment._id))
   const isFiltered = query !== '' || tags.length > 0 || status.length > 0
   const create = (from = 'blank') => setFilters({ new: from, page }, { push: true })
-  useShortcut('c', () => create(), canEdit)
 
   const columns: Array<Column<WorkflowSummary>> = [
     {
@@ -115,14 +113,7 @@ export function Page() {
       cell: ({ lastTriggeredAt }) =>
         lastTriggeredAt ? <Time at={lastTriggeredAt} /> : <span className="text-muted">Never</span>,
     },
-    {
-      id: 'updated',
-      header: 'Updated',
-      orderBy: 'updatedAt',
-      width: 'w-28',
-      from: 'xl',
-      cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
-    },
+    timeColumn('Updated', 'updatedAt', { orderBy: 'updatedAt', from: 'xl' }),
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,
@@ -137,18 +128,15 @@ export function Page() {
       title="Workflows"
       flush
       actions={
-        <Button
-          variant="primary"
-          icon={<Plus />}
-          shortcut="c"
+        <NewButton
+          disabled={!canEdit}
           hint={
             canEdit ? 'New workflow' : isProtected ? 'This environment is protected' : 'Viewers cannot create workflows'
           }
-          disabled={!canEdit}
-          onClick={() => create()}
+          onNew={() => create()}
         >
           New workflow
-        </Button>
+        </NewButton>
       }
     >
       <ProtectedNote />
@@ -228,45 +216,35 @@ export function Page() {
 
 function NoWorkflows({ canEdit, onCreate }: { canEdit: boolean; onCreate: (from?: string) => void }) {
   return (
-    <EmptyState
+    <NothingYet
       icon={<WorkflowIcon />}
       title="No workflows yet"
-      className="max-w-2xl"
-      action={
-        canEdit && (
-          <>
-            <Button variant="primary" icon={<Plus />} onClick={() => onCreate()}>
-              New workflow
-            </Button>
-            <Button icon={<Copy />} onClick={() => onCreate('comments')}>
-              Start from a template
-            </Button>
-          </>
-        )
+      button="New workflow"
+      onNew={canEdit && (() => onCreate())}
+      others={
+        <Button icon={<Copy />} onClick={() => onCreate('comments')}>
+          Start from a template
+        </Button>
       }
+      request={{
+        method: 'POST',
+        path: '/v2/workflows',
+        body: {
+          name: 'Order shipped',
+          workflowId: 'order-shipped',
+          active: true,
+          steps: [
+            {
+              name: 'Inbox',
+              type: 'in_app',
+              controlValues: { subject: 'On its way', body: 'Order {{payload.number}} has left us.' },
+            },
+          ],
+        },
+      }}
     >
-      <p>A workflow says what to send when your program triggers it. Create one here, or with a request:</p>
-      <RequestCode
-        className="mt-4"
-        maxHeight={260}
-        request={{
-          method: 'POST',
-          path: '/v2/workflows',
-          body: {
-            name: 'Order shipped',
-            workflowId: 'order-shipped',
-            active: true,
-            steps: [
-              {
-                name: 'Inbox',
-                type: 'in_app',
-                controlValues: { subject: 'On its way', body: 'Order {{payload.number}} has left us.' },
-              },
-            ],
-          },
-        }}
-      />
-    </EmptyState>
+      A workflow says what to send when your program triggers it. Create one here, or with a request:
+    </NothingYet>
   )
 }
 

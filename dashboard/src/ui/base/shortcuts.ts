@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 
 /**
  * Handles a key pressed anywhere, unless the user is typing (`mod+` shortcuts always work) or a dialog is open. Show the
@@ -7,7 +7,8 @@ import { useEffect, useRef } from 'react'
 export function useShortcut(keys: string, call: (event: KeyboardEvent) => void, isOn = true): void {
   const latest = useRef(call)
   latest.current = call
-  useEffect(() => {
+  // Before the button is painted: whoever sees it can press its key.
+  useLayoutEffect(() => {
     if (!isOn) return
     const parts = keys.split('+')
     const key = parts.at(-1) ?? ''

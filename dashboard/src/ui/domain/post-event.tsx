@@ -1,10 +1,9 @@
 // Posts an event by hand: for the page of events, and for a run that waits for one.
 import { events, type NewEvent } from '../../api/events.ts'
-import { Button } from '../base/button.tsx'
 import { JsonEditor, jsonText, readJsonObject } from '../code/json-editor.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../form/form.tsx'
 import { Input } from '../form/input.tsx'
-import { Dialog, DialogFooter } from '../frame/dialog.tsx'
+import { Dialog } from '../frame/dialog.tsx'
 import { SubscriberPicker } from './subscriber-picker.tsx'
 
 interface PostEventProps {
@@ -95,13 +94,9 @@ function PostForm({ onClose, event = {}, refresh = [], onPosted }: Omit<PostEven
       <Field form={form} name="payload" label="Payload">
         {({ name: _, 'aria-invalid': __, ...control }) => <JsonEditor {...control} aria-label="Payload" />}
       </Field>
-      <FormError form={form} />
-      <DialogFooter>
-        <Button onClick={onClose}>Cancel</Button>
-        <SubmitButton form={form} disabled={!isReady}>
-          Post event
-        </SubmitButton>
-      </DialogFooter>
+      <FormFooter form={form} onClose={onClose} disabled={!isReady}>
+        Post event
+      </FormFooter>
     </Form>
   )
 }

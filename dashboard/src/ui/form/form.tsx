@@ -5,7 +5,7 @@ import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { Button, type ButtonProps } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
-import { useConfirm } from '../frame/dialog.tsx'
+import { DialogFooter, useConfirm } from '../frame/dialog.tsx'
 import { inSentences, plainErrors } from './plain-words.ts'
 
 interface FormOptions<Values, Output> {
@@ -229,6 +229,27 @@ export function SubmitButton({ form, children, ...rest }: SubmitButtonProps) {
     </Button>
   )
 }
+
+interface FormFooterProps {
+  form: { isPending: boolean; error: string | undefined }
+  onClose: () => void
+  disabled?: boolean
+  /** What the button says that sends the form. */
+  children: ReactNode
+}
+
+/** The end of a form in a dialog. */
+export const FormFooter = ({ form, onClose, disabled = false, children }: FormFooterProps) => (
+  <>
+    <FormError form={form} />
+    <DialogFooter>
+      <Button onClick={onClose}>Cancel</Button>
+      <SubmitButton form={form} disabled={disabled}>
+        {children}
+      </SubmitButton>
+    </DialogFooter>
+  </>
+)
 
 /** Asks before the user leaves the page or closes the window with unsaved changes. */
 export function useUnsavedGuard(isDirty: boolean): void {

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { useAction } from '../../api/cache.ts'
 import { refreshViews, type SavedView, type ViewedPage, views } from '../../api/views.ts'
 import { Button } from '../base/button.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../form/form.tsx'
+import { Field, Form, FormFooter, useForm } from '../form/form.tsx'
 import { Input } from '../form/input.tsx'
-import { Dialog, DialogFooter } from '../frame/dialog.tsx'
+import { Dialog } from '../frame/dialog.tsx'
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from '../frame/menu.tsx'
 
 interface SavedViewsProps {
@@ -99,13 +99,9 @@ function NameDialog({ page, search, view, onClose }: NameDialogProps) {
         <Field form={form} name="name" label="Name">
           {(control) => <Input {...control} autoFocus maxLength={60} placeholder="Pro plan" autoComplete="off" />}
         </Field>
-        <FormError form={form} />
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} disabled={form.values.name.trim() === ''}>
-            {view ? 'Rename' : 'Save view'}
-          </SubmitButton>
-        </DialogFooter>
+        <FormFooter form={form} onClose={onClose} disabled={form.values.name.trim() === ''}>
+          {view ? 'Rename' : 'Save view'}
+        </FormFooter>
       </Form>
     </Dialog>
   )

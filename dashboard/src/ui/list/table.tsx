@@ -7,6 +7,7 @@ import { Button } from '../base/button.tsx'
 import { cn } from '../base/class-names.ts'
 import { useShortcut } from '../base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { Checkbox } from '../form/switch.tsx'
 import { useRowsInSight } from './rows-in-sight.ts'
 
@@ -24,6 +25,16 @@ export interface Column<Row> {
   /** Has the link of the row; by default the first column has it. */
   isLink?: boolean
 }
+
+/** When something happened to a row: a narrow column. */
+export const timeColumn = <Key extends string>(
+  header: string,
+  key: Key,
+  more: Pick<Column<never>, 'width' | 'align' | 'from' | 'orderBy'> = {},
+): Column<Record<Key, string>> => ({
+  ...{ id: key, header, width: 'w-28', ...more },
+  cell: (row) => <Time at={row[key]} className="text-muted" />,
+})
 
 export interface Order {
   by: string
