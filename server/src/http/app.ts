@@ -212,7 +212,9 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     compile: ({ body, response } = {}) => {
       const schemas = response as Record<string, object>
       return {
-        check: compileValidator({ schema: body as TSchema, httpPart: 'body', method: '', url: '' }) as never,
+        check: onFirstUse(() =>
+          compileValidator({ schema: body as TSchema, httpPart: 'body', method: '', url: '' }),
+        ) as never,
         serialize: onFirstUse(() => serializerOf(schemas['201'] ?? {})),
       }
     },
