@@ -290,6 +290,18 @@ export const holdRuns = statement(
    ORDER BY n.id FOR UPDATE OF n`,
 )
 
+/**
+ * The same, with the steps whose calls have ended: who takes a call again, because its worker was taken for dead, locks its step
+ * only. Without this lock both results would be stored, and the log would not say that there were two calls.
+ */
+export const lockEnded = statement(
+  'lock_ended_calls',
+  `SELECT FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+   JOIN notifications n ON n.environment_id = t.environment_id AND n.id = t.notification_id
+   JOIN jobs j ON j.environment_id = t.environment_id AND j.notification_id = t.notification_id AND j.position = t.position
+   ORDER BY n.id, j.position FOR UPDATE OF n, j`,
+)
+
 /** Everything needed to continue a run. */
 const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
      (SELECT json_agg(j ORDER BY j.position) FROM jobs j

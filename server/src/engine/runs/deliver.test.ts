@@ -1,6 +1,7 @@
 // What happens to a run during a call to the outside.
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import pg from 'pg'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
@@ -110,6 +111,47 @@ test('the same when steps follow', async () => {
   expect(await jobsOf(transactionId)).toEqual([
     { type: 'http_request', status: 'running', reason: null, attempts: 2, run: 'processing' },
     { type: 'in_app', status: 'pending', reason: null, attempts: 0, run: 'processing' },
+  ])
+})
+
+test('a call is not begun again while its result is being stored', async () => {
+  await makeWorkflow(api, 'w', [ask, inApp()])
+  const transactionId = await trigger(api, 'w', 'ada')
+  let again: Promise<{ rowCount: number | null }> | undefined
+  const send = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => Promise<unknown>
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(async function query(
+    this: pg.Client,
+    ...given: unknown[]
+  ) {
+    const answer = await send.apply(this, given)
+    const [{ name }] = given as [{ name?: string }]
+    if (name === 'load_runs' && vendor.asked.length > 0 && !again) {
+      // As if the queue had taken this worker for dead.
+      again = server.database.pool.query(
+        `UPDATE jobs SET attempts = 2, status = 'running' WHERE environment_id = $1 AND status = 'running'`,
+        [api.environmentId],
+      )
+      const isWaiting = async () => {
+        const { rows } = await server.database.pool.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE jobs SET attempts = 2%'`,
+        )
+        return rows.length > 0
+      }
+      const done = again.then(() => true)
+      while (!(await Promise.race([done, isWaiting()]))) await new Promise(setImmediate)
+    }
+    return answer
+  } as never)
+  try {
+    vendor.asked.length = 0
+    await server.drain()
+  } finally {
+    spy.mockRestore()
+  }
+  expect((await again)?.rowCount).toBe(0)
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'http_request', status: 'completed', reason: null, attempts: 1, run: 'completed' },
+    { type: 'in_app', status: 'completed', reason: null, attempts: 0, run: 'completed' },
   ])
 })
 

@@ -17,7 +17,7 @@ import { findListing, queueCalls, returnCalls, takeCalls } from '../core/stateme
 import { type BegunCalls, type BegunGroup, callName, type Holder, NotBegun, Renounced } from './begun-calls.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from './call.ts'
 import { asStored } from './compose.ts'
-import { type LoadedRow, lockRuns, runsOf } from './load.ts'
+import { type LoadedRow, lockCalls, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { goOn } from './run.ts'
 import { isEnded, type JobState, noEffects, type RunState, storedLine } from './run-state.ts'
@@ -357,7 +357,7 @@ export class Deliveries {
   ): Promise<void> {
     const { memory, shares, hands, wakes, bell, tracing, meter } = this.#parts
     const keys = ended.map(({ key }) => key)
-    const runs = await lockRuns(transaction, memory, keys, now, watch)
+    const runs = await lockCalls(transaction, memory, keys, now, watch)
     const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
       const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
       const job = run?.jobs.find(({ position }) => position === key.position)

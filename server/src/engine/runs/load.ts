@@ -11,7 +11,15 @@ import { allSteps } from '../../steps/contract/tree.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
 import { copyStep } from '../../steps/kinds/ask-copies.ts'
 import type { Memory, RememberedEnvironment } from '../core/memory.ts'
-import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from '../core/statements.ts'
+import {
+  endOrphans,
+  findContexts,
+  findRecipients,
+  findTenants,
+  holdRuns,
+  loadRuns,
+  lockEnded,
+} from '../core/statements.ts'
 import { endOrphan, type Outline } from './canceling.ts'
 import {
   contextIdOf,
@@ -65,8 +73,33 @@ export async function lockRuns(
   now: Date,
   watch?: (runs: WatchedRun[], now: Date) => void,
 ): Promise<RunState[]> {
-  const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
+  const columns = columnsOf(keys)
   await transaction.run(holdRuns, columns)
+  return readLocked(transaction, memory, columns, now, watch)
+}
+
+/** The same for runs whose calls have ended, with the steps of these calls. */
+export async function lockCalls(
+  transaction: Transaction,
+  memory: Memory,
+  calls: Array<RunKey & { position: number }>,
+  now: Date,
+  watch?: (runs: WatchedRun[], now: Date) => void,
+): Promise<RunState[]> {
+  const columns = columnsOf(calls)
+  await transaction.run(lockEnded, [...columns, calls.map(({ position }) => position)])
+  return readLocked(transaction, memory, columns, now, watch)
+}
+
+const columnsOf = (keys: RunKey[]) => [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
+
+async function readLocked(
+  transaction: Transaction,
+  memory: Memory,
+  columns: string[][],
+  now: Date,
+  watch: ((runs: WatchedRun[], now: Date) => void) | undefined,
+): Promise<RunState[]> {
   const rows = await transaction.run<LoadedRow>(loadRuns, columns)
   return runsOf(transaction, memory, rows, now, watch && ((ended) => transaction.afterCommit(() => watch(ended, now))))
 }
