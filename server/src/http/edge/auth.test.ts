@@ -265,7 +265,7 @@ describe('a deleted key', () => {
         CREATE FUNCTION pass_gate(id text) RETURNS text LANGUAGE plpgsql VOLATILE AS
           $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN id; END $$;
         CREATE VIEW environments AS
-          SELECT pass_gate(id) AS id, organization_id, rate_limits, is_protected, is_open_to_automation, clock_seed FROM real_environments`)
+          SELECT pass_gate(id) AS id, organization_id, rate_limits, is_protected, is_open_to_automation, clock_seed, shadow FROM real_environments`)
       await gate.query('SELECT pg_advisory_lock(1)')
       const early = api.get('/v2/subscribers')
       await expect.poll(waiting).toBe(1)
