@@ -238,13 +238,9 @@ export function suppressionsOf(
   { channel, addressHash }: Pick<NewSuppression, 'channel' | 'addressHash'>,
   now: Date,
 ): Promise<SuppressionRow[]> {
-  return db
-    .selectFrom('suppressions')
-    .selectAll()
-    .where('environment_id', '=', environmentId)
+  return inForce(db, environmentId, now)
     .where('address_hash', '=', addressHash)
     .where('channel', '=', channel)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .execute()
 }
 
@@ -255,14 +251,15 @@ export function suppressionsById(
   ids: string[],
   now: Date,
 ): Promise<SuppressionRow[]> {
-  return db
+  return inForce(db, environmentId, now).where('id', 'in', ids).execute()
+}
+
+const inForce = (db: Db | Tx, environmentId: string, now: Date) =>
+  db
     .selectFrom('suppressions')
     .selectAll()
     .where('environment_id', '=', environmentId)
-    .where('id', 'in', ids)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .execute()
-}
 
 function eventOf(type: 'suppression.created' | 'suppression.removed', row: SuppressionRow): NewEvent {
   const object = { ...row, address_hash: row.address_hash.toString('hex') }
