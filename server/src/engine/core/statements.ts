@@ -295,9 +295,17 @@ export const lockEnded = statement(
    ORDER BY n.id, j.position FOR UPDATE OF n, j`,
 )
 
+/** A step. Of a copy of a question that has ended for good only what the question looks at: there may be thousands. */
+const jobOf = (j: string) => `CASE
+       WHEN ${j}.asked IS NOT NULL AND (${j}.status = 'completed' AND ${j}.reason IS NULL
+         OR ${j}.status IN ('canceled', 'skipped') AND ${j}.reason IS DISTINCT FROM 'suppressed')
+       THEN json_build_object('id', ${j}.id, 'position', ${j}.position, 'step_row_id', ${j}.step_row_id, 'step_id', ${j}.step_id,
+         'type', ${j}.type, 'status', ${j}.status, 'reason', ${j}.reason, 'asked', ${j}.asked, 'created_at', ${j}.created_at)
+       ELSE to_json(${j}) END`
+
 /** Everything needed to continue a run. */
 const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
-     (SELECT json_agg(j ORDER BY j.position) FROM jobs j
+     (SELECT json_agg(${jobOf('j')} ORDER BY j.position) FROM jobs j
       WHERE j.environment_id = n.environment_id AND j.notification_id = n.id) AS jobs,
      (SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) AS event,
      (SELECT row_to_json(s) FROM subscribers s
@@ -306,7 +314,7 @@ const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
      (SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
                 'lastSeenDate', m.last_seen_at, 'lastReadDate', m.last_read_at)) FROM messages m
       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
-        AND m.channel = 'in_app') AS seen`
+        AND m.channel = 'in_app' AND m.subscriber_row_id = n.subscriber_row_id) AS seen`
 
 /** The caller has locked the runs. */
 export const loadRuns = statement(

@@ -152,14 +152,18 @@ export const resultsOf = (jobs: JobState[]) =>
       .map((job) => [job.step.stepId, resultOf(job)]),
   )
 
-/** A run as it would be read back now that it is stored. */
-export const asStored = (run: RunState): RunState => ({
-  ...run,
-  results: resultsOf(run.jobs),
-  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false, isNew: false })),
-  isNew: false,
-  effects: noEffects(),
-})
+/** A run as it would be read back now that it is stored, for a call of one of its steps. A copy of a question needs no others. */
+export function asStored(run: RunState, of: number): RunState {
+  const isCopy = run.jobs.some(({ asked, position }) => asked && position === of)
+  const jobs = isCopy ? run.jobs.filter(({ asked, position }) => !asked || position === of) : run.jobs
+  return {
+    ...run,
+    results: resultsOf(run.jobs),
+    jobs: jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false, isNew: false })),
+    isNew: false,
+    effects: noEffects(),
+  }
+}
 
 /** A message's state for later steps, with dates in ISO form as everywhere else. */
 export function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {

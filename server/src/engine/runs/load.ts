@@ -35,7 +35,7 @@ import {
   type StoredPreference,
 } from './compose.ts'
 import { cancelQuestions } from './question-rows.ts'
-import { isEnded, type JobState, noEffects, type RunState } from './run-state.ts'
+import { type JobState, noEffects, type RunState } from './run-state.ts'
 
 /** The key of a run or an event. */
 export interface RunKey {
@@ -45,9 +45,17 @@ export interface RunKey {
 
 type Dated<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
 
+type LoadedJob = Dated<Selectable<JobTable>>
+
+/** What is not read of a copy that has ended for good. */
+const unread = {
+  ...{ error: null, provider_id: null, details: [], output: null, digest: null, merged_into: null, delivery: null },
+  ...{ schedule_extensions: 0, attempts: 0, due_at: null },
+} satisfies Partial<LoadedJob>
+
 export interface LoadedRow extends Selectable<NotificationTable> {
   revision: string
-  jobs: Array<Dated<Selectable<JobTable>>> | null
+  jobs: Array<Omit<LoadedJob, keyof typeof unread> & Partial<Pick<LoadedJob, keyof typeof unread>>> | null
   event: Dated<EventRow> | null
   subscriber: Dated<SubscriberRow> | null
   preferences: StoredPreference[] | null
@@ -64,18 +72,19 @@ export interface WatchedRun extends Pick<RunState, 'id' | 'status' | 'transactio
 
 /**
  * Locks and reads runs. A run whose subscriber was deleted is ended and left out.
+ * @param keys with the steps that go on, where those may be copies of a question
  * @param watch told of those once they are stored
  */
 export async function lockRuns(
   transaction: Transaction,
   memory: Memory,
-  keys: RunKey[],
+  keys: Array<RunKey & { position?: number }>,
   now: Date,
   watch?: (runs: WatchedRun[], now: Date) => void,
 ): Promise<RunState[]> {
   const columns = columnsOf(keys)
   await transaction.run(holdRuns, columns)
-  return readLocked(transaction, memory, columns, now, watch)
+  return readLocked(transaction, memory, { keys, columns }, now, watch)
 }
 
 /** The same for runs whose calls have ended, with the steps of these calls. */
@@ -88,7 +97,7 @@ export async function lockCalls(
 ): Promise<RunState[]> {
   const columns = columnsOf(calls)
   await transaction.run(lockEnded, [...columns, calls.map(({ position }) => position)])
-  return readLocked(transaction, memory, columns, now, watch)
+  return readLocked(transaction, memory, { keys: calls, columns }, now, watch)
 }
 
 const columnsOf = (keys: RunKey[]) => [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
@@ -96,21 +105,26 @@ const columnsOf = (keys: RunKey[]) => [keys.map(({ environmentId }) => environme
 async function readLocked(
   transaction: Transaction,
   memory: Memory,
-  columns: string[][],
+  { keys, columns }: { keys: Array<RunKey & { position?: number }>; columns: string[][] },
   now: Date,
   watch: ((runs: WatchedRun[], now: Date) => void) | undefined,
 ): Promise<RunState[]> {
   const rows = await transaction.run<LoadedRow>(loadRuns, columns)
-  return runsOf(transaction, memory, rows, now, watch && ((ended) => transaction.afterCommit(() => watch(ended, now))))
+  const going = new Set(keys.flatMap(({ id, position }) => (position === undefined ? [] : [`${id} ${position}`])))
+  const tell = watch && ((ended: WatchedRun[]) => transaction.afterCommit(() => watch(ended, now)))
+  return runsOf(transaction, memory, rows, now, { going, tell })
 }
 
-/** The runs in these rows; see `lockRuns` for those left out. */
+/**
+ * The runs in these rows; see `lockRuns` for those left out.
+ * @param going the steps that go on, as run and position
+ */
 export async function runsOf(
   transaction: Pick<Transaction, 'run'>,
   memory: Memory,
   rows: LoadedRow[],
   now: Date,
-  tell?: (ended: WatchedRun[]) => void,
+  { going, tell }: { going: ReadonlySet<string>; tell?: ((ended: WatchedRun[]) => void) | undefined },
 ): Promise<RunState[]> {
   const events = rows.flatMap(({ event }) => (event ? [datedEvent(event)] : []))
   const references = await readReferences(transaction, events)
@@ -129,14 +143,20 @@ export async function runsOf(
     const ended = await endAll(transaction, orphans, now)
     tell?.(ended)
   }
-  await meetPeople(transaction, runs)
+  await meetPeople(transaction, runs, going)
   return runs
 }
 
-/** Those who are asked in copies that have not ended. */
-async function meetPeople(transaction: Pick<Transaction, 'run'>, runs: RunState[]): Promise<void> {
+/** Those who are asked in copies that go on. */
+async function meetPeople(
+  transaction: Pick<Transaction, 'run'>,
+  runs: RunState[],
+  going: ReadonlySet<string>,
+): Promise<void> {
   const asked = runs.flatMap((run) =>
-    run.jobs.flatMap((job) => (job.asked && !isEnded(job) ? [{ run, subscriberId: job.asked.subscriberId }] : [])),
+    run.jobs.flatMap(({ asked: copy, position }) =>
+      copy && going.has(`${run.id} ${position}`) ? [{ run, subscriberId: copy.subscriberId }] : [],
+    ),
   )
   if (asked.length === 0) return
   for (const { run, person } of await findPeople(transaction, asked))
@@ -180,7 +200,7 @@ async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], 
         type: job.type,
         status: job.status as JobState['status'],
         reason: job.reason as JobState['reason'],
-        error: job.error,
+        error: job.error ?? null,
         dueAt: null,
         details: [],
         isChanged: false,
@@ -225,13 +245,14 @@ async function existingRun(
     'snoozed_until',
   ])
   const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
-  for (const job of row.jobs ?? []) {
+  const stored = (row.jobs ?? []).map((job): LoadedJob => ({ ...unread, ...job }))
+  for (const job of stored) {
     // Redriven: use the step of the version it was redriven with.
     const { version } = gateOf(job) ?? {}
     const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
     for (const step of allSteps(later?.steps ?? [])) if (step._id === job.step_row_id) steps.set(step._id, step)
   }
-  const jobs = (row.jobs ?? []).map((job): JobState => {
+  const jobs = stored.map((job): JobState => {
     const fallback = {
       _id: job.step_row_id,
       stepId: job.step_id,

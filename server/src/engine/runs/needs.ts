@@ -14,6 +14,7 @@ import type {
   FindOnDuty,
   FindSchedule,
   FindTopicMembers,
+  FoundMembers,
   HandDigestOn,
   HeardEvent,
   JoinDigest,
@@ -252,17 +253,21 @@ async function meetAsked(transaction: Transaction, waiting: Waiting[], answers: 
       answers.set(need, { people: found.filter((each) => each.run === run).map(({ person }) => person) })
 }
 
-/** The members of topics, in the order in which they subscribed. */
+/** Members of topics, in the order in which they subscribed. */
 const findTopicMembers = statement(
   'find_topic_members',
-  `SELECT r.place, o.id IS NOT NULL AS is_there, ARRAY(
-     SELECT s.subscriber_id FROM topic_subscriptions t
-     JOIN subscribers s ON s.environment_id = t.environment_id AND s.id = t.subscriber_row_id
-     WHERE t.environment_id = o.environment_id AND t.topic_id = o.id
-       AND t.context_keys = ARRAY(SELECT json_array_elements_text(r.context_keys))
-     GROUP BY s.subscriber_id ORDER BY min(t.id) LIMIT r.most) AS subscriber_ids
-   FROM json_to_recordset($1::json) AS r (place int, environment_id text, topic_key text, context_keys json, most int)
-   LEFT JOIN topics o ON o.environment_id = r.environment_id AND o.key = r.topic_key`,
+  `SELECT r.place, m.members, CASE WHEN m.count = r.most THEN m.last END AS after
+   FROM json_to_recordset($1::json)
+     AS r (place int, environment_id text, topic_key text, context_keys json, after text, most int)
+   JOIN topics o ON o.environment_id = r.environment_id AND o.key = r.topic_key
+   CROSS JOIN LATERAL (
+     SELECT count(*)::int AS count, max(t.id) AS last,
+       coalesce(array_agg(s.subscriber_id ORDER BY t.id) FILTER (WHERE s.id IS NOT NULL), '{}') AS members
+     FROM (SELECT t.id, t.subscriber_row_id FROM topic_subscriptions t
+           WHERE t.environment_id = o.environment_id AND t.topic_id = o.id AND t.id > r.after
+             AND t.context_keys = ARRAY(SELECT json_array_elements_text(r.context_keys))
+           ORDER BY t.id LIMIT r.most) t
+     LEFT JOIN subscribers s ON s.environment_id = o.environment_id AND s.id = t.subscriber_row_id) m`,
 )
 
 async function findAskedMembers(
@@ -271,16 +276,17 @@ async function findAskedMembers(
   answers: Map<Need, Answer>,
 ): Promise<void> {
   if (needs.length === 0) return
-  const rows = await transaction.run<{ place: number; is_there: boolean; subscriber_ids: string[] }>(findTopicMembers, [
+  const rows = await transaction.run<FoundMembers & { place: number }>(findTopicMembers, [
     JSON.stringify(
-      needs.map(({ environmentId, topicKey, contextKeys, most }, place) => ({
-        ...{ place, environment_id: environmentId, topic_key: topicKey, context_keys: contextKeys, most },
+      needs.map(({ environmentId, topicKey, contextKeys, after, most }, place) => ({
+        ...{ place, environment_id: environmentId, topic_key: topicKey, context_keys: contextKeys, after, most },
       })),
     ),
   ])
-  for (const { place, is_there, subscriber_ids } of rows) {
+  for (const need of needs) answers.set(need, { members: [], after: null })
+  for (const { place, members, after } of rows) {
     const need = needs[place]
-    if (need) answers.set(need, { subscriberIds: is_there ? subscriber_ids : undefined })
+    if (need) answers.set(need, { members, after })
   }
 }
 

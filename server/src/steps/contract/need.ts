@@ -255,13 +255,21 @@ export interface FoundPeople {
   people: AskedPerson[]
 }
 
-/** Asks for the members of a topic, oldest subscription first. */
+/** Asks for members of a topic, oldest subscription first. */
 export interface FindTopicMembers {
   need: 'find topic members'
   environmentId: string
   topicKey: string
   contextKeys: string[]
+  /** The subscription where the last page ended; '' for the first page. */
+  after: string
   most: number
+}
+export interface FoundMembers {
+  /** Who has several subscriptions comes several times. */
+  members: string[]
+  /** Where the next page begins; null if there is none. */
+  after: string | null
 }
 /** Asks who is on duty. */
 export interface FindOnDuty {
@@ -271,7 +279,7 @@ export interface FindOnDuty {
   at: Date
 }
 export interface FoundIds {
-  /** Undefined if there is no such topic or rota. */
+  /** Undefined if there is no such rota. */
   subscriberIds: string[] | undefined
 }
 
@@ -302,6 +310,7 @@ export type Answer =
   | StartedWorkflow
   | UpdatedSubscriber
   | FoundPeople
+  | FoundMembers
   | FoundIds
 
 /** A generator that yields its needs and receives the answers. */
