@@ -91,6 +91,7 @@ export async function newRun(
     jobs: stepsIn(definition.steps).map(({ step, position }) => newJob(step, position, { now, newId })),
     createdAt: now,
     isNew: true,
+    isPartial: false,
     effects: noEffects(),
   }
 }

@@ -14,10 +14,12 @@ import type { Memory, RememberedEnvironment } from '../core/memory.ts'
 import {
   endOrphans,
   findContexts,
+  findCopies,
   findRecipients,
   findTenants,
   holdRuns,
   loadRuns,
+  loadRunsOf,
   lockEnded,
 } from '../core/statements.ts'
 import { endOrphan, type Outline } from './canceling.ts'
@@ -34,6 +36,7 @@ import {
   resultsOf,
   type StoredPreference,
 } from './compose.ts'
+import { firstCopy } from './question-jobs.ts'
 import { cancelQuestions } from './question-rows.ts'
 import { type JobState, noEffects, type RunState } from './run-state.ts'
 
@@ -47,15 +50,17 @@ type Dated<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date
 
 type LoadedJob = Dated<Selectable<JobTable>>
 
-/** What is not read of a copy that has ended for good. */
-const unread = {
-  ...{ error: null, provider_id: null, details: [], output: null, digest: null, merged_into: null, delivery: null },
-  ...{ schedule_extensions: 0, attempts: 0, due_at: null },
-} satisfies Partial<LoadedJob>
+type Unread =
+  | ('error' | 'provider_id' | 'details' | 'output' | 'digest' | 'merged_into' | 'delivery')
+  | ('schedule_extensions' | 'attempts' | 'due_at')
+/** Of a copy that has ended for good not everything is read. */
+type ReadJob = Omit<LoadedJob, Unread> & Partial<Pick<LoadedJob, Unread>>
 
 export interface LoadedRow extends Selectable<NotificationTable> {
   revision: string
-  jobs: Array<Omit<LoadedJob, keyof typeof unread> & Partial<Pick<LoadedJob, keyof typeof unread>>> | null
+  jobs: ReadJob[] | null
+  /** Whether copies of questions are missing that nothing happens to. */
+  is_partial: boolean
   event: Dated<EventRow> | null
   subscriber: Dated<SubscriberRow> | null
   preferences: StoredPreference[] | null
@@ -109,7 +114,10 @@ async function readLocked(
   now: Date,
   watch: ((runs: WatchedRun[], now: Date) => void) | undefined,
 ): Promise<RunState[]> {
-  const rows = await transaction.run<LoadedRow>(loadRuns, columns)
+  const positions = keys.map(({ position }) => position ?? null)
+  const rows = positions.some((position) => position !== null && position >= firstCopy)
+    ? await transaction.run<LoadedRow>(loadRunsOf, [...columns, positions])
+    : await transaction.run<LoadedRow>(loadRuns, columns)
   const going = new Set(keys.flatMap(({ id, position }) => (position === undefined ? [] : [`${id} ${position}`])))
   const tell = watch && ((ended: WatchedRun[]) => transaction.afterCommit(() => watch(ended, now)))
   return runsOf(transaction, memory, rows, now, { going, tell })
@@ -140,7 +148,7 @@ export async function runsOf(
     runs.push(await existingRun(row, { environment, definition, event: references.factsOf(datedEvent(row.event)) }))
   }
   if (orphans.length > 0) {
-    const ended = await endAll(transaction, orphans, now)
+    const ended = await endAll(transaction, await wholeOrphans(transaction, orphans), now)
     tell?.(ended)
   }
   await meetPeople(transaction, runs, going)
@@ -187,6 +195,15 @@ interface Orphan {
   identifier: string
 }
 
+/** All their steps end. */
+async function wholeOrphans(transaction: Pick<Transaction, 'run'>, orphans: Orphan[]): Promise<Orphan[]> {
+  const partial = orphans.filter(({ row }) => row.is_partial).map(({ row }) => row)
+  if (partial.length === 0) return orphans
+  const keys = partial.map(({ environment_id: environmentId, id }) => ({ environmentId, id }))
+  const whole = new Map((await transaction.run<LoadedRow>(loadRuns, columnsOf(keys))).map((row) => [row.id, row]))
+  return orphans.map(({ row, identifier }) => ({ row: whole.get(row.id) ?? row, identifier }))
+}
+
 async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], now: Date): Promise<WatchedRun[]> {
   const told: WatchedRun[] = []
   const rows = orphans.map(({ row }) => row)
@@ -207,12 +224,13 @@ async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], 
       })),
     }
     endOrphan(outline, now)
+    const stepIds = new Map((jobs ?? []).map(({ position, step_id }) => [position, step_id]))
     told.push({
       ...{ id, status: outline.status, transactionId: row.transaction_id, effects: { messages: [] } },
       ...{ subscriber: { subscriber_id: row.subscriber_id }, workflow: { identifier } },
       jobs: outline.jobs.map((job) => ({
         ...job,
-        step: { stepId: jobs?.find(({ position }) => position === job.position)?.step_id ?? '' },
+        step: { stepId: stepIds.get(job.position) ?? '' },
       })),
     })
     return outline.jobs
@@ -244,48 +262,7 @@ async function existingRun(
     'last_online_at',
     'snoozed_until',
   ])
-  const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
-  const stored = (row.jobs ?? []).map((job): LoadedJob => ({ ...unread, ...job }))
-  for (const job of stored) {
-    // Redriven: use the step of the version it was redriven with.
-    const { version } = gateOf(job) ?? {}
-    const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
-    for (const step of allSteps(later?.steps ?? [])) if (step._id === job.step_row_id) steps.set(step._id, step)
-  }
-  const jobs = stored.map((job): JobState => {
-    const fallback = {
-      _id: job.step_row_id,
-      stepId: job.step_id,
-      name: job.step_id,
-      type: job.type,
-      controlValues: null,
-    }
-    return {
-      id: job.id,
-      position: job.position,
-      step: job.asked
-        ? copyStep(steps.get(job.step_row_id) ?? fallback, job.type)
-        : (steps.get(job.step_row_id) ?? fallback),
-      type: job.type,
-      status: job.status as JobState['status'],
-      reason: job.reason as JobState['reason'],
-      error: job.error,
-      providerId: job.provider_id,
-      details: wholeLog(job.details, { createdAt: new Date(job.created_at), providerId: job.provider_id }),
-      storedDetails: job.details.length,
-      output: isoDates(row.seen?.[job.id]) ?? job.output,
-      digest: job.digest,
-      mergedInto: job.merged_into,
-      asked: job.asked,
-      scheduleExtensions: job.schedule_extensions,
-      attempts: job.attempts,
-      delivery: job.delivery,
-      dueAt: job.due_at === null ? null : new Date(job.due_at),
-      createdAt: new Date(job.created_at),
-      isChanged: false,
-      isNew: false,
-    }
-  })
+  const jobs = await jobsFrom(row.jobs ?? [], { environment, definition, seen: row.seen })
   return {
     id: row.id,
     transactionId: row.transaction_id,
@@ -308,9 +285,71 @@ async function existingRun(
     digestedInto: row.digested_into,
     goals: row.goals,
     jobs,
+    isPartial: row.is_partial,
     createdAt: row.created_at,
     isNew: false,
     effects: noEffects(),
+  }
+}
+
+async function jobsFrom(
+  rows: ReadJob[],
+  {
+    environment,
+    definition,
+    seen,
+  }: Pick<PreparedEvent, 'definition'> & {
+    environment: RememberedEnvironment
+    seen: LoadedRow['seen']
+  },
+): Promise<JobState[]> {
+  const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
+  for (const { delivery, step_row_id } of rows) {
+    // Redriven: use the step of the version it was redriven with.
+    const { version } = (delivery && gateOf({ delivery })) ?? {}
+    const later = version === undefined ? undefined : await environment.version(definition.id, version)
+    for (const step of allSteps(later?.steps ?? [])) if (step._id === step_row_id) steps.set(step._id, step)
+  }
+  return rows.map((job): JobState => {
+    const { step_row_id: _id, step_id: stepId, type, details = [], provider_id: providerId = null, due_at } = job
+    const step = steps.get(_id) ?? { _id, stepId, name: stepId, type, controlValues: null }
+    const createdAt = new Date(job.created_at)
+    return {
+      ...{ id: job.id, position: job.position, step: job.asked ? copyStep(step, type) : step, type, providerId },
+      ...{
+        status: job.status as JobState['status'],
+        reason: job.reason as JobState['reason'],
+        error: job.error ?? null,
+      },
+      ...{ details: wholeLog(details, { createdAt, providerId }), storedDetails: details.length },
+      output: isoDates(seen?.[job.id]) ?? job.output ?? null,
+      ...{ digest: job.digest ?? null, mergedInto: job.merged_into ?? null, asked: job.asked },
+      ...{
+        scheduleExtensions: job.schedule_extensions ?? 0,
+        attempts: job.attempts ?? 0,
+        delivery: job.delivery ?? null,
+      },
+      ...{ dueAt: due_at ? new Date(due_at) : null, createdAt, isChanged: false, isNew: false },
+    }
+  })
+}
+
+/** Reads the copies of questions that were not read with these runs. */
+export async function addCopies(
+  transaction: Pick<Transaction, 'run'>,
+  memory: Memory,
+  runs: RunState[],
+): Promise<void> {
+  const keys = runs.map(({ environment, id }) => ({ environmentId: environment.id, id }))
+  const rows = await transaction.run<{ notification_id: string; jobs: ReadJob[] }>(findCopies, columnsOf(keys))
+  for (const run of runs) {
+    const environment = await memory.recall(run.environment.id)
+    const known = new Set(run.jobs.map(({ position }) => position))
+    const stored = rows.find(({ notification_id }) => notification_id === run.id)?.jobs ?? []
+    const rest = stored.filter(({ position }) => !known.has(position))
+    if (environment) run.jobs.push(...(await jobsFrom(rest, { environment, definition: run.definition, seen: null })))
+    run.jobs.sort((a, b) => a.position - b.position)
+    run.isPartial = false
   }
 }
 

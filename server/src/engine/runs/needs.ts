@@ -25,6 +25,7 @@ import type {
   ThrottlePass,
 } from '../../steps/contract/need.ts'
 import { findMessageFacts, findPostedEvents, holdBeginnings } from '../core/event-statements.ts'
+import type { Memory } from '../core/memory.ts'
 import { onDuty, type RotaRules } from '../core/rota.ts'
 import {
   findMerged,
@@ -39,7 +40,7 @@ import {
 import { preferencesFor, type StoredPreference } from './compose.ts'
 import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
 import { handOver } from './hand-over.ts'
-import { findPeople } from './load.ts'
+import { addCopies, findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault } from './run.ts'
 import { type RunState, StepFault } from './run-state.ts'
@@ -152,6 +153,7 @@ async function answerAll(
   await findEvents(transaction, of<FindEvents>('find events'), answers)
   await findMessages(transaction, asked, now, answers)
   await meetAsked(transaction, asked, answers)
+  await meetCopies(transaction, asked, parts.memory, answers)
   await findAskedMembers(transaction, of<FindTopicMembers>('find topic members'), answers)
   await findDuties(transaction, of<FindOnDuty>('find on duty'), answers)
   await actOutside(transaction, asked, parts, now, answers)
@@ -251,6 +253,19 @@ async function meetAsked(transaction: Transaction, waiting: Waiting[], answers: 
   for (const { need, run } of waiting)
     if (need.need === 'find people')
       answers.set(need, { people: found.filter((each) => each.run === run).map(({ person }) => person) })
+}
+
+/** The rest of the copies of their questions. */
+async function meetCopies(
+  transaction: Transaction,
+  asked: Waiting[],
+  memory: Memory,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  const all = asked.filter(({ need }) => need.need === 'find copies')
+  if (all.length === 0) return
+  await addCopies(transaction, memory, [...new Set(all.map(({ run }) => run))])
+  for (const { need } of all) answers.set(need, { areThere: true })
 }
 
 /** Members of topics, in the order in which they subscribed. */

@@ -10,7 +10,7 @@ export const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
   run.jobs.filter(({ asked }) => asked?.of === position)
 
 /** Their positions are beyond those of all steps. */
-const firstCopy = 1_000
+export const firstCopy = 1_000
 
 /** The last of the copies that there are. */
 const lastCopy = ({ jobs }: RunState): number =>
@@ -51,10 +51,15 @@ const copyStates: Partial<Record<JobStatus, CopyState['state']>> = {
   skipped: 'held',
 }
 
-export const copiesOf = (run: RunState, job: JobState): CopyState[] =>
-  copyJobs(run, job).flatMap(({ asked, type, status }) =>
-    asked ? [{ ...asked, channel: type, state: copyStates[status] ?? 'underway' }] : [],
-  )
+export function copiesOf({ jobs }: RunState, { position }: JobState): CopyState[] {
+  const copies: CopyState[] = []
+  for (const { asked, type: channel, status } of jobs) {
+    if (asked?.of !== position) continue
+    const { of, subscriberId, level, round, reminder } = asked
+    copies.push({ of, subscriberId, level, round, reminder, channel, state: copyStates[status] ?? 'underway' })
+  }
+  return copies
+}
 
 /** The run as a copy sees it: for the person who is asked. */
 export function viewOf(run: RunState, { asked }: JobState): RunState {

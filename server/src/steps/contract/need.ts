@@ -255,6 +255,16 @@ export interface FoundPeople {
   people: AskedPerson[]
 }
 
+/** Asks for the copies of a run's questions that were not read with it: they are added to the run. */
+export interface FindCopies {
+  need: 'find copies'
+  environmentId: string
+  notificationId: string
+}
+export interface FoundCopies {
+  areThere: true
+}
+
 /** Asks for members of a topic, oldest subscription first. */
 export interface FindTopicMembers {
   need: 'find topic members'
@@ -295,6 +305,7 @@ export type Need =
   | StartWorkflow
   | UpdateSubscriber
   | FindPeople
+  | FindCopies
   | FindTopicMembers
   | FindOnDuty
 export type Answer =
@@ -310,6 +321,7 @@ export type Answer =
   | StartedWorkflow
   | UpdatedSubscriber
   | FoundPeople
+  | FoundCopies
   | FoundMembers
   | FoundIds
 
