@@ -32,6 +32,27 @@ describe('by the key of the trigger', () => {
       expect([to, (await contentsOf(api, to)).length]).toEqual([to, count])
   })
 
+  test('5,000 runs at a call; the answer says whether there are more', async () => {
+    const api = await apiWith()
+    const transactionId = await trigger(api, 'order', 'ada', { cancellationKey: 'many' })
+    await server.drain()
+    const { _id } = await runOf(api, transactionId)
+    // As if the trigger had been for 5,001 people.
+    const { pool } = server.database
+    const other = `{"id": "' || substr($1, 1, 16) || lpad(to_hex(n), 8, '0') || '"}`
+    await pool.query(
+      `WITH runs AS (
+         INSERT INTO notifications SELECT (jsonb_populate_record(r, ('${other}')::jsonb)).*
+         FROM notifications r, generate_series(1, 5000) n WHERE r.id = $1 RETURNING id
+       )
+       INSERT INTO jobs SELECT (jsonb_populate_record(j, jsonb_build_object('notification_id', runs.id))).*
+       FROM jobs j, runs WHERE j.notification_id = $1`,
+      [_id],
+    )
+    expect((await cancel(api, { key: 'many' })).body).toEqual({ canceled: 5_000, hasMore: true })
+    expect((await cancel(api, { key: 'many' })).body).toEqual({ canceled: 1, hasMore: false })
+  })
+
   test('the record says that somebody cancelled it', async () => {
     const api = await apiWith()
     const transactionId = await trigger(api, 'order', 'ada', { cancellationKey: 'k' })

@@ -105,6 +105,17 @@ test('webhooks are told of each level, the end and a cancel, once each and witho
   expect(JSON.stringify(told)).not.toMatch(/Fine\?|For your eyes|Why\?|"label"/)
 })
 
+test('a text has 2,000 characters at most', async () => {
+  const api = await server.freshApi()
+  const { id } = await start(api)
+  const answer = (length: number) =>
+    api.post(`/v2/questions/${id}/answer`, { answer: 'yes', text: 'x'.repeat(length), subscriberId: 'ada' })
+  expect((await answer(2_001)).status).toBe(422)
+  expect((await api.get(`/v2/questions/${id}`)).body.state).toBe('open')
+  expect((await answer(2_000)).status).toBe(200)
+  expect((await api.get(`/v2/questions/${id}`)).body.text).toHaveLength(2_000)
+})
+
 test('a goal that is met cancels an open question', async () => {
   const api = await server.freshApi()
   const goals = [{ name: 'Paid', for: [{ event: 'paid', key: '{{payload.cart}}' }] }]

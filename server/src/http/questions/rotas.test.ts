@@ -81,6 +81,19 @@ test('the audit log says who made, changed and deleted one', async () => {
   expect(acts.reverse(), text).toEqual(['rota.created', 'rota.changed', 'rota.deleted'])
 })
 
+test('who is erased leaves rotas, and the others keep their turns', async () => {
+  const api = await server.freshApi()
+  for (const subscriberId of ['bob', 'cy']) await api.post('/v2/subscribers', { subscriberId })
+  await api.post('/v2/rotas', primary)
+  for (const subscriberId of ['bob', 'cy'])
+    expect((await api.post(`/v2/subscribers/${subscriberId}/erase`, {})).status).toBe(202)
+  await server.drain()
+  const { shifts } = (await api.get('/v2/rotas/primary')).body
+  expect(shifts).toMatchObject([{ who: [] }, { turns: [['ada'], [], ['di']] }])
+  const third = await api.get('/v2/rotas/primary/on-duty?at=2026-11-17T00:00:00Z')
+  expect(third.body.subscriberIds).toEqual(['di'])
+})
+
 test('there are 100 at most', async () => {
   const api = await server.freshApi()
   await server.database.pool.query(
