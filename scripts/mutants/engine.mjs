@@ -340,8 +340,16 @@ export const engine = {
     {
       tests: ['server/src/http/simulate/simulations.test.ts'],
       breaks: 'a simulated repetition begins runs again',
-      from: 'if (this.#transactions.has(row.transaction_id)) return 0',
+      from: 'if (this.#transactions.has(row.transaction_id)) return\n',
       to: '',
+    },
+  ],
+  'server/src/engine/core/timer-statements.ts': [
+    {
+      tests: ['server/src/engine/runs/timers.test.ts'],
+      breaks: 'a timer that somebody held when its wait was ended stays until its time',
+      from: 'FROM found_timers o WHERE (',
+      to: 'FROM found_timers o WHERE false AND (',
     },
   ],
   'server/src/engine/runs/windows.ts': [

@@ -634,7 +634,7 @@ describe('a chain', () => {
         CREATE TRIGGER cut_off BEFORE INSERT ON question_people FOR EACH STATEMENT EXECUTE FUNCTION cut_off()`)
       const { engine, stop } = await server.startAnother()
       await expect(engine.wake()).rejects.toThrow('cut off')
-      await pool.query('DROP TRIGGER cut_off ON question_people')
+      await pool.query('DROP FUNCTION cut_off CASCADE')
       expect(await asked(api, transactionId)).toHaveLength(500)
       await engine.wake()
       await stop()
