@@ -124,6 +124,19 @@ test('a worker whose connection breaks takes its lock again before others take i
   expect(lines.join()).not.toContain('taken for dead')
 })
 
+test('a worker that did not hear that it was listed finds out', async () => {
+  const poolId = 'otpool-unheard'
+  // As if the answer had been lost with the connection.
+  await server.database.db.insertInto('workers').values({ pool_id: poolId }).execute()
+  const told: string[] = []
+  const presence = new Presence({ url: server.database.url, log, pace: never, onListed: (each) => told.push(each) })
+  presence.enter(poolId)
+  await expect.poll(() => told, patiently).toEqual([expect.stringMatching(/^\d+ otpool-unheard$/)])
+  await breakConnection(await lockHolder(poolId))
+  await presence.leave()
+  expect(told).toHaveLength(1)
+})
+
 test('a live worker that was taken for dead is listed again, and says so', async () => {
   const { poolId } = await enter(never)
   await addLockedJob(poolId)
