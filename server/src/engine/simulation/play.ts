@@ -44,13 +44,13 @@ export class Play {
       // At one moment, waits end before inputs happen.
       if (due !== undefined && due <= (input?.[1].at ?? Number.POSITIVE_INFINITY)) {
         if (due > horizonAt) break
-        runs.now = new Date(due)
+        runs.moveTo(due)
         last = due
         await runs.endNext()
         await runs.makeCalls()
       } else if (input) {
         last = input[1].at
-        runs.now = new Date(last)
+        runs.moveTo(last)
         record.note({ at: record.iso(runs.now), kind: 'input', input: input[0] })
         await this.#inputs.take(input[1], input[0])
         await runs.makeCalls()

@@ -44,7 +44,7 @@ import { People } from './people.ts'
 import { type Kept, type MessageRecord, PlayRecord } from './record.ts'
 import { type Scenario, SimulationRefused, type Snapshot } from './scenario.ts'
 import { Faults, standIns } from './stand-ins.ts'
-import { type Brand, type CommonTools, commonTools, nobodyListens } from './tools.ts'
+import { type Brand, type CommonTools, commonTools, nobodyListens, toolsWith } from './tools.ts'
 import { type OpenWindows, Windows } from './windows.ts'
 
 /** Whatever ends by itself: a step's wait, or a call that hangs. */
@@ -98,9 +98,10 @@ export class Runs {
     const integrations = scenario.integrations
       ? this.#invented(scenario.integrations)
       : snapshot.environment.integrations
+    const { id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards } = snapshot.environment
+    // All members by name: with a spread, V8 would make a hidden class for each simulation, and compile for it again.
     const facts: EnvironmentFacts = {
-      ...snapshot.environment,
-      integrations,
+      ...{ id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards, integrations },
       signing: { keysFor: () => [''] },
       webhooks: new Set(),
       // A link in a simulated message opens nothing.
@@ -277,6 +278,11 @@ export class Runs {
     )
   }
 
+  /** Whatever happens at a moment shares it, so that its text is made once. */
+  moveTo(moment: number): void {
+    if (moment !== this.now.getTime()) this.now = new Date(moment)
+  }
+
   /** Ends the next wait. */
   async endNext(): Promise<void> {
     const due = this.#due.take()
@@ -407,15 +413,12 @@ export class Runs {
   /** @returns the positions of steps that call */
   store(run: RunState): number[] {
     const { messages, timers, wakes, calls, listens, unlistens, asking } = run.effects
-    const heard = this.#listening.get(run) ?? new Map<number, Awaited[]>()
-    for (const position of unlistens) heard.delete(position)
-    for (const { position, entries } of listens) heard.set(position, entries)
-    if (heard.size > 0) this.#listening.set(run, heard)
-    else this.#listening.delete(run)
-    for (const { job, ...row } of messages) {
+    if (listens.length > 0 || unlistens.length > 0) this.#listen(run, listens, unlistens)
+    for (const message of messages) {
       // The targets of a chat group share a message.
-      const kept = this.#kept.get(row.id) ?? (row.channel === 'chat' ? this.#kept.get(job.id) : undefined)
-      this.record.store(run, job, row, this.now, kept)
+      const kept =
+        this.#kept.get(message.id) ?? (message.channel === 'chat' ? this.#kept.get(message.job.id) : undefined)
+      this.record.store(run, message.job, message, this.now, kept)
     }
     for (const each of asking) this.#tellCopies(run, each)
     this.record.observe(run, this.now)
@@ -431,6 +434,14 @@ export class Runs {
     return calls
   }
 
+  #listen(run: RunState, listens: RunState['effects']['listens'], unlistens: number[]): void {
+    const heard = this.#listening.get(run) ?? new Map<number, Awaited[]>()
+    for (const position of unlistens) heard.delete(position)
+    for (const { position, entries } of listens) heard.set(position, entries)
+    if (heard.size > 0) this.#listening.set(run, heard)
+    else this.#listening.delete(run)
+  }
+
   async #call(run: RunState, position: number): Promise<void> {
     const job = run.jobs.find((each) => each.position === position)
     if (!job) return
@@ -442,7 +453,7 @@ export class Runs {
     })
     const of: StepRun = { isRepeated: false, ...stepRunOf(run, job, this.now) }
     const made = this.record.stepOf(run, position).attempts.length
-    const calling = makeCall(of, run, job, { tools: { ...this.tools, ...reached }, bridge }).catch(
+    const calling = makeCall(of, run, job, { tools: toolsWith(this.tools, reached), bridge }).catch(
       (error: unknown): CallResult => {
         if (error instanceof SimulationRefused) throw error
         return { outcome: failureOf(error, of, nobodyListens) }
