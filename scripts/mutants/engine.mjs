@@ -342,7 +342,7 @@ export const engine = {
     {
       tests: ['server/src/http/simulate/simulations.test.ts'],
       breaks: 'a simulated repetition begins runs again',
-      from: 'if (this.#transactions.has(row.transaction_id)) return 0',
+      from: 'if (this.#transactions.has(row.transaction_id)) return',
       to: '',
     },
   ],

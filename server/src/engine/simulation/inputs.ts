@@ -22,11 +22,8 @@ import { answerQuestion } from '../runs/run.ts'
 import type { JobState, RunState } from '../runs/run-state.ts'
 import { stepRunOf } from '../runs/step-view.ts'
 import type { TriggerRequest } from '../runs/trigger-request.ts'
-import type { Runs } from './runs.ts'
+import { type Runs, runsAtOnce } from './runs.ts'
 import { type Input, type Marking, type Members, SimulationRefused, type Snapshot } from './scenario.ts'
-
-/** Told of an event before anything else happens, as in the engine. */
-const runsAtOnce = 500
 
 export class Inputs {
   readonly #runs: Runs
@@ -137,8 +134,12 @@ export class Inputs {
     }
     const passedOver = new PassedOver()
     for (const each of request.invalidRecipients ?? []) passedOver.addNamed('invalid_recipient', each)
-    told.runs = await this.#runs.start(row, { workflow, files: attachments, passedOver })
     told.passedOver = [...passedOver.groups]
+    const counted = (runs: number) => {
+      told.runs += runs
+      told.passedOver = [...passedOver.groups]
+    }
+    await this.#runs.start(row, { workflow, files: attachments, passedOver, counted })
   }
 
   #cancel({ transactionId, key, subscriberId }: Extract<Input, { type: 'cancel' }>): void {
