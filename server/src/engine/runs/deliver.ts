@@ -143,7 +143,7 @@ export class Deliveries {
     position: number,
     { rowVersion, group, holder }: Pick<Taken, 'rowVersion' | 'group' | 'holder'>,
   ): Promise<void> {
-    const run = asStored(stored)
+    const run = asStored(stored, position)
     const job = run.jobs.find((each) => each.position === position)
     if (!job) throw new Error('The run has no such step.')
     const key = { environmentId: run.environment.id, id: run.id, position }
@@ -288,7 +288,8 @@ export class Deliveries {
     // Ending as if all were done would remove a job that others need.
     if (rows.length === 0 && holder && (await by.run(findListing, [holder.listing])).length === 0) throw new Renounced()
     // From here on, giving up would make these look like calls that were cut off.
-    const found = await untilReachable(() => runsOf(by, memory, rows, now))
+    const going = new Set(rows.flatMap(({ id, taken }) => taken.map(({ position }) => `${id} ${position}`)))
+    const found = await untilReachable(() => runsOf(by, memory, rows, now, { going }))
     const runs = new Map(found.map((run) => [run.id, run]))
     const calls = new Map<string, Taken & { isBegun: boolean }>()
     for (const { id, row_version: rowVersion, taken } of rows) {
