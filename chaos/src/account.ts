@@ -6,6 +6,7 @@ import {
   inboxOf,
   type Job,
   leftIn,
+  leftTimers,
   type Message,
   perPage,
   type Run,
@@ -422,6 +423,7 @@ class Auditor {
   async checkLeft(): Promise<void> {
     for (const [what, count] of Object.entries(await leftIn(this.#books)))
       if (count > 0) this.#find('stuck', `${count} ${what} are left`)
+    for (const timer of await leftTimers(this.#books)) this.#find('stuck', `a timer is left: ${timer}`)
   }
 
   /** The list of unknown deliveries has all of them and no others. */

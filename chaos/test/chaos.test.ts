@@ -223,6 +223,16 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     { kind: 'stuck', what: /1 jobs of the queue are left/ },
   ],
   [
+    'a timer of a wait that is over',
+    `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+     SELECT environment_id, notification_id, position, 'step', now() + interval '30 days' FROM jobs
+     WHERE step_id = 'pause' AND status = 'completed' LIMIT 1 RETURNING 1`,
+    {
+      kind: 'stuck',
+      what: /a timer is left: step due 20.*: run of \w+ \(completed\) .*, step pause \(delay, completed\) at \d+/,
+    },
+  ],
+  [
     'a step that never ends',
     `UPDATE jobs SET status = 'queued' WHERE ${one('jobs', "type = 'custom'")}`,
     { kind: 'stuck', what: /is still queued/ },

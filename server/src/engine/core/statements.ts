@@ -2,6 +2,7 @@
 import { columnsIn, rowsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
+import { droppingTimers, insertingTimers } from './timer-statements.ts'
 
 /** Separates the values of a column sent as one text. It occurs in no JSON text and none of our ids. */
 export const separator = '\x1f'
@@ -138,7 +139,6 @@ const messageColumns = `environment_id text, id text, notification_id text, even
   cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
   severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
   delivered_at timestamptz[], commercial boolean, created_at timestamptz, updated_at timestamptz`
-const timerColumns = `environment_id text, subject_id text, position smallint, due_at timestamptz, kind text, held boolean`
 const namesIn = (columns: string, prefix = '') =>
   columns
     .split(',')
@@ -154,13 +154,6 @@ const replacing = `ON CONFLICT (environment_id, id) DO UPDATE SET status = exclu
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
     error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at
   RETURNING ${toldOf}`
-/** A step has one timer. Where the clock is held, they are numbered in their order. */
-export const insertingTimers = (parameter: number) => `
-  INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
-  SELECT environment_id, subject_id, position, due_at, coalesce(kind, 'step'), CASE WHEN held THEN nextval('held_order') END
-  FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
-  ON CONFLICT (environment_id, subject_id, position)
-  DO UPDATE SET due_at = excluded.due_at, kind = excluded.kind, held = excluded.held`
 const insertTimers = (parameter: number) => `t AS (${insertingTimers(parameter)})`
 
 /** One job for all timers of a tenth of a second. Its delay counts from now, so that only the database's clock matters. */
@@ -435,7 +428,7 @@ export const endOrphans = statement(
    ), w AS (
      DELETE FROM event_waits w USING r
      WHERE w.environment_id = r.environment_id AND w.notification_id = r.notification_id
-   )
+   ), ${droppingTimers('r', '$2')}
    UPDATE jobs j SET due_at = NULL, updated_at = $2, status = r.status, reason = r.reason, error = r.error,
      details = j.details || r.details
    FROM r
@@ -456,17 +449,6 @@ export const findTenants = statement(
       WHERE o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.channels <> '{}') AS overrides
    FROM tenants t
    WHERE (t.environment_id, t.identifier) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
-)
-
-/**
- * Takes timers that are due; other workers skip them. They return if this transaction fails. Selected by ctid: by key, a
- * planner that believes the table empty searches for due timers once per row.
- */
-export const takeTimers = statement(
-  'take_timers',
-  `DELETE FROM timers WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM timers WHERE due_at <= $1 AND held IS NULL ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-   RETURNING environment_id, subject_id, position, kind`,
 )
 
 /** Queues calls for `engine/runs/deliver.ts`. */
@@ -572,11 +554,4 @@ export const touchWorkflows = statement(
   `UPDATE workflows w SET last_triggered_at = $3
    WHERE (w.environment_id, w.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
      AND (w.last_triggered_at IS NULL OR w.last_triggered_at <= $4)`,
-)
-
-/** Each tenth of a second in which timers are due, as one of its times. */
-export const findSoon = statement(
-  'find_soon',
-  `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1 AND held IS NULL
-   GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
 )

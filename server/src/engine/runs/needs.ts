@@ -42,7 +42,7 @@ import { findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault } from './run.ts'
 import { type RunState, StepFault } from './run-state.ts'
-import { type StartingParts, startWorkflows } from './start-workflows.ts'
+import { type HeldStart, queueHeldStarts, type StartingParts, startWorkflows } from './start-workflows.ts'
 import { updateSubscribers } from './update-subscribers.ts'
 import {
   closeDigest,
@@ -78,6 +78,7 @@ export async function settle(
   now: Date,
 ): Promise<void> {
   let waiting: Waiting[] = []
+  const starts: Starts = new Map()
   const lines = new Map<RunState, Thread[]>()
   const step = (thread: Thread, answer?: Answer): void => {
     const need = proceed(thread, answer, { now, log: parts.log })
@@ -102,14 +103,21 @@ export async function settle(
   while (waiting.length > 0) {
     const asked = waiting
     waiting = []
-    const answers = await answerAll(transaction, asked, parts, now)
+    const answers = await answerAll(transaction, asked, { ...parts, starts }, now)
     for (const [index, thread] of asked.entries()) {
       const answer = answers[index]
       if (answer && 'traces' in answer && answer.traces) thread.run.digestedTraces = answer.traces
       step(thread, answer)
     }
   }
+  if (starts.size === 0) return
+  // Run by run, as if each had gone on alone: together they have asked step by step.
+  const inOrder = threads.flatMap(({ progress }) => starts.get(progress) ?? [])
+  await queueHeldStarts(transaction, inOrder, parts)
 }
+
+/** Where the clock is held: what each has started. */
+type Starts = Map<Thread['progress'], HeldStart[]>
 
 /** A bug of ours in one run fails its step, and leaves the other runs alone. */
 function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, log }: { now: Date; log: Logger }) {
@@ -128,7 +136,7 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
 async function answerAll(
   transaction: Transaction,
   asked: Waiting[],
-  parts: SettlingParts,
+  parts: SettlingParts & { starts: Starts },
   now: Date,
 ): Promise<Answer[]> {
   const needs = asked.map(({ need }) => need)
@@ -496,7 +504,7 @@ function scheduleIn(rows: ScheduleRow[], { environmentId, subscriberRowId }: Fin
 async function actOutside(
   transaction: Transaction,
   asked: Waiting[],
-  parts: SettlingParts,
+  { starts, ...parts }: SettlingParts & { starts: Starts },
   now: Date,
   answers: Map<Need, Answer>,
 ): Promise<void> {
@@ -504,9 +512,14 @@ async function actOutside(
   if (updates.length > 0)
     for (const [need, changed] of await updateSubscribers(transaction, updates, parts.memory, now))
       answers.set(need, { changed })
-  const starts = asked.flatMap(({ need, run }) =>
-    need.need === 'start workflow' ? [{ need, trace: run.event.trace }] : [],
+  const wanted = asked.flatMap(({ need, run, progress }) =>
+    need.need === 'start workflow' ? [{ need, trace: run.event.trace, progress }] : [],
   )
-  if (starts.length > 0)
-    for (const [need, status] of await startWorkflows(transaction, starts, parts, now)) answers.set(need, { status })
+  if (wanted.length === 0) return
+  const { statuses, held } = await startWorkflows(transaction, wanted, parts, now)
+  for (const [need, status] of statuses) answers.set(need, { status })
+  for (const { need, progress } of wanted) {
+    const start = held.get(need)
+    if (start) starts.set(progress, [...(starts.get(progress) ?? []), start])
+  }
 }

@@ -38,7 +38,7 @@ import {
   resultsOf,
 } from '../runs/compose.ts'
 import { idleStatus, judgePayload, judgeStart, keyFrom } from '../runs/judge.ts'
-import { directOf, isWide, reach } from '../runs/members.ts'
+import { directOf, isWide, type Reached, reach } from '../runs/members.ts'
 import { buttonIn } from '../runs/message-facts.ts'
 import { PassedOver } from '../runs/passed-over.ts'
 import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
@@ -56,11 +56,20 @@ import { Faults, standIns } from './stand-ins.ts'
 import { type Brand, type CommonTools, commonTools, nobodyListens } from './tools.ts'
 import { noWindows, type OpenWindows, Windows } from './windows.ts'
 
-/** Told of an event before anything else happens, as in the engine. */
+/** Told of an event, or begun for members of a topic, before anything else happens, as in the engine. */
 const runsAtOnce = 500
 
 /** Whatever ends by itself: a step's wait, or a call that hangs. */
 type Due = { run: RunState; position: number; dueAt: number } | { resume(): Promise<void> }
+
+/** How an accepted trigger is started. */
+interface Starting {
+  workflow: WorkflowVersion
+  files: Attachment[]
+  passedOver: PassedOver
+  /** Told how many runs have begun. */
+  counted?: ((runs: number) => void) | undefined
+}
 
 /** The answer, but for what the caller's request adds. */
 export async function play(scenario: Scenario, snapshot: Snapshot, brand: Brand): Promise<Members> {
@@ -350,17 +359,18 @@ export class Play {
     }
     const passedOver = new PassedOver()
     for (const each of request.invalidRecipients ?? []) passedOver.addNamed('invalid_recipient', each)
-    told.runs = await this.#start(row, { workflow, files: attachments, passedOver })
     told.passedOver = [...passedOver.groups]
+    const counted = (runs: number) => {
+      told.runs += runs
+      told.passedOver = [...passedOver.groups]
+    }
+    await this.#start(row, { workflow, files: attachments, passedOver, counted })
   }
 
-  /** A transaction id counts once. @returns how many runs have begun */
-  async #start(
-    row: EventRow,
-    { workflow, files, passedOver }: { workflow: WorkflowVersion; files: Attachment[]; passedOver: PassedOver },
-  ): Promise<number> {
+  /** A transaction id counts once. Those named themselves come first; those reached through topics have their turn later. */
+  async #start(row: EventRow, { workflow, files, passedOver, counted }: Starting): Promise<void> {
     const now = this.#now
-    if (this.#transactions.has(row.transaction_id)) return 0
+    if (this.#transactions.has(row.transaction_id)) return
     this.#transactions.add(row.transaction_id)
     this.#events.set(row.id, { row, files })
     this.#people.take(row, now)
@@ -372,20 +382,32 @@ export class Play {
       const recipient = this.#people.find(subscriberId)
       return recipient ? [{ recipient, topics: null }] : []
     })
-    const reached = isWide(row) ? reach(event, this.#people.members(row, event.contextKeys), passedOver, now) : []
-    for (const key of this.#people.missingTopics(row)) passedOver.addNamed('topic_not_found', key)
-    let runs = 0
-    // Those named themselves come first, with their calls; then those reached through topics.
-    for (const some of [direct, reached]) {
-      for (const { recipient, topics } of some) {
-        const run = await newRun(event, recipient, { now, newId: this.#newId, topics })
-        runs += 1
-        this.record.begin(run, now)
-        await this.#go(run, advance(run, now))
-      }
-      await this.#makeCalls()
+    await this.#beginAll(event, direct)
+    counted?.(direct.length)
+    if (isWide(row)) this.#later.push(() => this.#walk(event, { passedOver, counted }))
+  }
+
+  /** As the engine walks topics: a chunk at a time, in the order of their ids, and what that causes before the next. */
+  async #walk(event: PreparedEvent, told: Pick<Starting, 'passedOver' | 'counted'>, after = ''): Promise<void> {
+    const { row, contextKeys } = event
+    const members = this.#people.members(row, contextKeys).filter(({ recipient }) => recipient.id > after)
+    const some = members.slice(0, runsAtOnce)
+    const reached = reach(event, some, told.passedOver, this.#now)
+    if (after === '')
+      for (const key of this.#people.missingTopics(row)) told.passedOver.addNamed('topic_not_found', key)
+    await this.#beginAll(event, reached)
+    told.counted?.(reached.length)
+    const last = some.at(-1)
+    if (last && some.length === runsAtOnce) this.#later.push(() => this.#walk(event, told, last.recipient.id))
+  }
+
+  async #beginAll(event: PreparedEvent, all: Reached[]): Promise<void> {
+    const now = this.#now
+    for (const { recipient, topics } of all) {
+      const run = await newRun(event, recipient, { now, newId: this.#newId, topics })
+      this.record.begin(run, now)
+      await this.#go(run, advance(run, now))
     }
-    return runs
   }
 
   /** What a step starts has its turn behind the calls of now. */
@@ -396,9 +418,7 @@ export class Play {
     const judged = judgeStart({ need, workflow, trace: null }, tenant, { now: this.#now, newId: this.#newId })
     if (typeof judged === 'string') return { status: judged }
     const row: EventRow = { ...judged, started_at: this.#now }
-    this.#later.push(async () => {
-      await this.#start(row, { workflow, files: [], passedOver: new PassedOver() })
-    })
+    this.#later.push(() => this.#start(row, { workflow, files: [], passedOver: new PassedOver() }))
     return { status: 'processed' }
   }
 
@@ -409,7 +429,9 @@ export class Play {
     if (changed.length === 0) return { changed }
     run.subscriber = this.#people.say(row.subscriber_id, fields, this.#now)
     run.translator = await this.#environment.translator('workflow', run.definition, run.subscriber.locale)
-    if (changed.includes('timezone')) this.#later.push(() => this.#lookAtHeld(row.subscriber_id))
+    // Behind the waits that end now.
+    if (changed.includes('timezone'))
+      this.#due.add(this.#now.getTime(), { resume: () => this.#lookAtHeld(row.subscriber_id) })
     return { changed }
   }
 
