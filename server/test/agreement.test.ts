@@ -76,7 +76,7 @@ function told(played: Members): Members {
         transactionId: names.transaction(run.transactionId),
         mergedInto: names.run(run.mergedInto),
         steps: list(run.steps).map((step) =>
-          picked(step, ['stepId', 'type', 'status', 'reason', 'error', 'beganAt', 'endedAt']),
+          picked(step, ['stepId', 'type', 'kind', 'path', 'status', 'reason', 'error', 'beganAt', 'endedAt']),
         ),
       }))
       .sort(byText),
@@ -84,6 +84,7 @@ function told(played: Members): Members {
       .map((message) => ({
         ...picked(message, ['subscriberId', 'stepId', 'channel', 'at', 'status', 'providerId']),
         transactionId: names.transaction(message.transactionId),
+        ...(message.inApp ? picked(message.inApp, ['seen', 'read', 'severity', 'tags', 'cta', 'avatar']) : {}),
         // The sandbox has what arrived; of what did not, the record has the content only.
         ...(message.status === 'sent' ? withoutTokens(picked(message, ['to', 'subject', 'text', 'html'])) : {}),
       }))

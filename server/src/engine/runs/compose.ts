@@ -146,12 +146,12 @@ export const factsFrom = (event: EventRow, { actor, tenant, contextData }: Refer
   startedBy: event.started_by ?? undefined,
 })
 
-export const resultsOf = (jobs: JobState[]) =>
-  Object.fromEntries(
-    jobs
-      .filter(({ status, asked }) => status !== 'pending' && status !== 'merged' && !asked)
-      .map((job) => [job.step.stepId, resultOf(job)]),
-  )
+export function resultsOf(jobs: JobState[]): Record<string, unknown> {
+  const results: Record<string, unknown> = {}
+  for (const job of jobs)
+    if (job.status !== 'pending' && job.status !== 'merged' && !job.asked) results[job.step.stepId] = resultOf(job)
+  return results
+}
 
 /** A run as it would be read back now that it is stored, for a call of one of its steps. A copy of a question needs no others. */
 export function asStored(run: RunState, of: number): RunState {

@@ -180,7 +180,7 @@ export function note(job: Pick<JobState, 'details' | 'isChanged'>, line: Detail,
 /** Many details share one moment; format it once. */
 const latest = { moment: new Date(0), text: '' }
 
-function isoOf(moment: Date): string {
+export function isoOf(moment: Date): string {
   if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
   return latest.text
 }

@@ -227,11 +227,12 @@ export class People {
   /** What a trigger says about people, tenants and contexts, and who is new. */
   take(event: EventRow, now: Date): void {
     const actor = event.actor as ({ subscriberId: string } & Members) | null
-    for (const { channels, ...said } of [...directOf(event), ...(actor ? [actor] : [])] as Array<
+    const direct = directOf(event)
+    for (const said of (actor ? [...direct, actor] : direct) as Array<
       Extract<Recipient, { subscriberId: string }> & Members
     >) {
-      const { subscriberId, ...fields } = said
-      if (Object.keys(fields).length > 0 || !this.find(subscriberId)) this.say(subscriberId, fields, now)
+      const { subscriberId, channels } = said
+      if (saysMore(said) || !this.find(subscriberId)) this.say(subscriberId, said as SubscriberFields, now)
       for (const channel of (channels ?? []) as SubscriberChannel[]) this.#addChannel(subscriberId, channel)
     }
     for (const [type, value] of Object.entries(event.context ?? {})) {
@@ -295,3 +296,7 @@ export class People {
     return [...ids].sort((a, b) => (a < b ? -1 : 1)).flatMap((id) => this.byRow(id) ?? [])
   }
 }
+
+/** Whether a trigger says anything about a person but who it is, and their devices. */
+const saysMore = (said: Members): boolean =>
+  Object.keys(said).some((name) => name !== 'subscriberId' && name !== 'channels')
