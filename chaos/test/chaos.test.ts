@@ -1,11 +1,11 @@
 // A short `npm run chaos` with a fixed seed: every fault is played briefly, and everything accepted happens once. Also shows
 // that the account notices each kind of failure.
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { allSteps } from '../../server/src/steps/contract/tree.ts'
 import { stepKinds } from '../../server/src/steps/kinds/index.ts'
+import { build } from '../../server/test/program.ts'
 import type { Finding } from '../src/books.ts'
 import { Chaos, type Outcome } from '../src/chaos.ts'
 import { statements } from '../src/faults.ts'
@@ -23,7 +23,7 @@ let chaos: Chaos
 let outcome: Outcome
 
 beforeAll(async () => {
-  execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
+  build()
   const say = (line: string) => void lines.push(line)
   chaos = new Chaos({ plan, roles: ['api', 'all', 'worker'], settleMs: 400_000, megabytes: 500, say })
   await chaos.start()

@@ -24,6 +24,7 @@ import { cn } from '../../ui/base/class-names.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
+import { useSteady } from '../../ui/base/steady.ts'
 import { FilesBadge, FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
 import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
@@ -91,6 +92,7 @@ export function Page() {
   )
 }
 
+const none: readonly Issue[] = []
 const schema = { step: text(), wide: flag(), settings: flag(), run: flag(), simulate: flag() }
 
 function Editor({ workflow }: { workflow: Workflow }) {
@@ -123,6 +125,12 @@ function Editor({ workflow }: { workflow: Workflow }) {
       steps: changeStep(before.steps, stepId, (step) => ({ ...step, ...patch })),
     }))
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
+
+  const inPanel = useSteady({
+    onChange: setStep,
+    onWide: (wide: boolean) => setOpen({ wide }),
+    onClose: () => select(undefined),
+  })
 
   /** @returns false if branches would be nested too deep */
   const shape = (steps: DraftStep[]): boolean => {
@@ -307,14 +315,12 @@ function Editor({ workflow }: { workflow: Workflow }) {
                 workflow={saved}
                 steps={draft.steps}
                 step={selected}
-                issues={issues.get(selected.stepId) ?? []}
+                issues={issues.get(selected.stepId) ?? none}
                 check={check.steps.get(selected.stepId)}
                 readOnly={!mayEdit}
                 isWide={open.wide}
                 data={data}
-                onChange={(patch) => setStep(selected.stepId, patch)}
-                onWide={(wide) => setOpen({ wide })}
-                onClose={() => select(undefined)}
+                {...inPanel}
               />
             ) : (
               <TriggerPanel workflow={saved} data={data} />

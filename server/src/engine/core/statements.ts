@@ -295,10 +295,18 @@ export const lockEnded = statement(
    ORDER BY n.id, j.position FOR UPDATE OF n, j`,
 )
 
-/** Everything needed to continue a run. */
-const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
-     (SELECT json_agg(j ORDER BY j.position) FROM jobs j
-      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id) AS jobs,
+/** A step. Of a copy of a question that has ended for good only what the question looks at: there may be thousands. */
+const jobOf = (j: string) => `CASE
+       WHEN ${j}.asked IS NOT NULL AND (${j}.status = 'completed' AND ${j}.reason IS NULL
+         OR ${j}.status IN ('canceled', 'skipped') AND ${j}.reason IS DISTINCT FROM 'suppressed')
+       THEN json_build_object('id', ${j}.id, 'position', ${j}.position, 'step_row_id', ${j}.step_row_id, 'step_id', ${j}.step_id,
+         'type', ${j}.type, 'status', ${j}.status, 'reason', ${j}.reason, 'asked', ${j}.asked, 'created_at', ${j}.created_at)
+       ELSE to_json(${j}) END`
+
+/** Everything needed to continue a run. @param jobs a condition on those that are read */
+const wholeRun = (jobs = 'true') => `n.*, coalesce(r.revision, 0)::text AS revision,
+     (SELECT json_agg(${jobOf('j')} ORDER BY j.position) FROM jobs j
+      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id AND ${jobs}) AS jobs,
      (SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) AS event,
      (SELECT row_to_json(s) FROM subscribers s
       WHERE s.environment_id = n.environment_id AND s.id = n.subscriber_row_id) AS subscriber,
@@ -306,14 +314,38 @@ const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
      (SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
                 'lastSeenDate', m.last_seen_at, 'lastReadDate', m.last_read_at)) FROM messages m
       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
-        AND m.channel = 'in_app') AS seen`
+        AND m.channel = 'in_app' AND m.subscriber_row_id = n.subscriber_row_id) AS seen`
 
 /** The caller has locked the runs. */
 export const loadRuns = statement(
   'load_runs',
-  `SELECT ${wholeRun}
+  `SELECT ${wholeRun()}, false AS is_partial
    FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
    WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) ORDER BY n.id`,
+)
+
+/** Where only copies of questions of the run `g` go on: no others are read, of which there may be thousands. */
+const withoutOthers = '(j.asked IS NULL OR NOT g.is_partial OR j.position = ANY (g.positions))'
+
+/** The same with the steps that go on. */
+export const loadRunsOf = statement(
+  'load_runs_of',
+  `WITH g AS MATERIALIZED (
+     SELECT t.environment_id, t.notification_id, array_agg(t.position) AS positions, bool_and(k.asked IS NOT NULL) AS is_partial
+     FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+     LEFT JOIN jobs k USING (environment_id, notification_id, position) GROUP BY 1, 2
+   )
+   SELECT ${wholeRun(withoutOthers)}, g.is_partial
+   FROM g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
+   LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
+)
+
+/** All copies of questions of these runs. */
+export const findCopies = statement(
+  'find_copies',
+  `SELECT j.environment_id, j.notification_id, json_agg(${jobOf('j')} ORDER BY j.position) AS jobs FROM jobs j
+   WHERE (j.environment_id, j.notification_id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) AND j.asked IS NOT NULL
+   GROUP BY 1, 2`,
 )
 
 /** Names a worker's row in the list. One that was taken for dead and is back has another row. */
@@ -353,7 +385,8 @@ export const takeCalls = statement(
        cut_off = CASE h.was WHEN 'running' THEN true ELSE j.cut_off END
      FROM held h
      WHERE j.environment_id = h.environment_id AND j.notification_id = h.notification_id AND j.position = h.position
-     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.cut_off, j.id || ' ' || j.attempts AS call
+     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.cut_off, j.id || ' ' || j.attempts AS call,
+       j.asked IS NOT NULL AS is_copy
    ), calls AS MATERIALIZED (
      SELECT *, row_number() OVER () <= $9::int AS is_begun FROM taken
    ), ${removing({ worker: 7, ended: 10 })}, marked AS (
@@ -361,10 +394,11 @@ export const takeCalls = statement(
      SELECT $7::text, $8::bigint, array_agg(call) FROM calls WHERE is_begun HAVING count(*) > 0
    ), grouped AS (
      SELECT environment_id, notification_id, json_agg(json_build_object(
-       'position', position, 'attempts', attempts, 'was', was, 'isCutOff', cut_off, 'isBegun', is_begun)) AS taken
+       'position', position, 'attempts', attempts, 'was', was, 'isCutOff', cut_off, 'isBegun', is_begun)) AS taken,
+       array_agg(position) AS positions, bool_and(is_copy) AS is_partial
      FROM calls GROUP BY 1, 2
    )
-   SELECT ${wholeRun}, n.xmin::text AS row_version, g.taken
+   SELECT ${wholeRun(withoutOthers)}, n.xmin::text AS row_version, g.taken, g.is_partial
    FROM grouped g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
    LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
 )

@@ -54,6 +54,8 @@ export interface RunState extends RunFacts {
   /** Null before its goals are asked, and without any. */
   goals: RunGoals | null
   jobs: JobState[]
+  /** Whether copies of its questions were not read that nothing happens to. */
+  isPartial: boolean
   createdAt: Date
   isNew: boolean
   /** Who is asked in copies of its questions, by subscriber id, as far as they are needed. */

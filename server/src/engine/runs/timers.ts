@@ -112,10 +112,13 @@ export async function wakeTaken(
   if (clicked.length > 0) await parts.settleClicks?.(transaction, clicked, now)
   const steps = timers.filter(({ kind }) => kind === 'step')
   if (steps.length === 0) return
-  const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now, watch)).map((run) => [run.id, run]))
+  const keys = steps.map(({ environment_id, subject_id, position }) => ({
+    ...{ environmentId: environment_id, id: subject_id, position: ownOf(position) },
+  }))
+  const runs = new Map((await lockRuns(transaction, memory, keys, now, watch)).map((run) => [run.id, run]))
   const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
   await settle(transaction, threads, parts, now)
-  for (const { subject_id, position } of steps) if (position < 0) leaveOwn(runs.get(subject_id), secondTimer(position))
+  for (const { subject_id, position } of steps) if (position < 0) leaveOwn(runs.get(subject_id), ownOf(position))
   // In the order of their waits, so that what they begin has that order too.
   const woken = [...new Set(steps.flatMap(({ subject_id }) => runs.get(subject_id) ?? []))]
   if (watch) transaction.afterCommit(() => watch(woken, now))
@@ -157,12 +160,13 @@ export async function endWait(
   })
 }
 
+/** The step of a timer. */
+const ownOf = (position: number): number => (position < 0 ? secondTimer(position) : position)
+
 /** A second timer ends a wait before its time, or is only there to drop the step's own. */
 function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
-  const isSecond = position < 0
-  const own = isSecond ? secondTimer(position) : position
-  const job = run?.jobs.find((each) => each.position === own)
-  if (!run || !job || (isSecond && job.status !== 'delayed')) return []
+  const job = run?.jobs.find((each) => each.position === ownOf(position))
+  if (!run || !job || (position < 0 && job.status !== 'delayed')) return []
   return [{ run, progress: wakeUp(run, job, now) }]
 }
 

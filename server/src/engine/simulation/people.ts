@@ -5,6 +5,7 @@ import { columnsSaid, type SubscriberFields } from '../../db/core/subscriber-fie
 import type { ChannelChoices, Recipient, SubscriberChannel } from '../../db/core/tables.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { StepPorts } from '../../steps/contract/call-tools.ts'
+import type { FindTopicMembers, FoundMembers } from '../../steps/contract/need.ts'
 import {
   contextIdOf,
   type EventRow,
@@ -275,12 +276,16 @@ export class People {
     return this.#rows(via.keys()).map((recipient) => ({ recipient, via: via.get(recipient.id) ?? [] }))
   }
 
-  /** In the order in which they subscribed; undefined if there is no such topic. */
-  topicMembers(key: string, contextKeys: string[]): string[] | undefined {
-    const own = this.#topics.get(key)?.members.filter(({ context_keys }) => sameKeys(context_keys, contextKeys))
-    return (
-      own && [...new Set(own.flatMap(({ subscriber_row_id }) => this.byRow(subscriber_row_id)?.subscriber_id ?? []))]
-    )
+  /** In the order in which they subscribed. Where a page ends, they are counted. */
+  topicMembers({ topicKey, contextKeys, after, most }: FindTopicMembers): FoundMembers {
+    const all = this.#topics.get(topicKey)?.members ?? []
+    const own = all.filter(({ context_keys }) => sameKeys(context_keys, contextKeys))
+    const end = Number(after) + most
+    const some = own.slice(Number(after), end)
+    return {
+      members: some.flatMap(({ subscriber_row_id }) => this.byRow(subscriber_row_id)?.subscriber_id ?? []),
+      after: some.length === most ? String(end) : null,
+    }
   }
 
   missingTopics({ recipients }: EventRow): string[] {

@@ -409,8 +409,10 @@ export class Runs {
         const rows = need.subscriberIds.flatMap((id) => this.people.find(id) ?? [])
         return { people: await Promise.all(rows.map((row) => personOf(run, row))) }
       }
+      case 'find copies':
+        return { areThere: true }
       case 'find topic members':
-        return { subscriberIds: this.people.topicMembers(need.topicKey, need.contextKeys)?.slice(0, need.most) }
+        return this.people.topicMembers(need)
       case 'find on duty': {
         const rota = this.#snapshot.rotas.find(({ rota_id }) => rota_id === need.rotaId)
         return { subscriberIds: rota && onDuty(rota, need.at).subscriberIds }

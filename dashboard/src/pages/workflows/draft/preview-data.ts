@@ -46,12 +46,19 @@ export function usePreviewData(
     ...subscribers.list({ subscriberId: subscriberId ?? '', limit: 1 }),
     enabled: subscriberId !== undefined,
   })
-  return {
-    ...kept,
-    subscriber: subscriberId === undefined ? undefined : found.data?.data[0],
-    digests: steps.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId),
-    set: (patch) => setKept((before) => ({ ...before, ...patch })),
-  }
+  const subscriber = subscriberId === undefined ? undefined : found.data?.data[0]
+  const digests = steps.filter(({ type }) => type === 'digest').map(({ stepId }) => stepId)
+  const digestsKey = JSON.stringify(digests)
+  // The same object until something in it changes: the panels are drawn from it.
+  return useMemo(
+    () => ({
+      ...kept,
+      subscriber,
+      digests: JSON.parse(digestsKey) as string[],
+      set: (patch) => setKept((before) => ({ ...before, ...patch })),
+    }),
+    [kept, subscriber, digestsKey],
+  )
 }
 
 /** An example payload: fields of the schema and variables the templates use. */

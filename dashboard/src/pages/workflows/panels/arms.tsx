@@ -162,7 +162,9 @@ function ArmColumn({ armKey, arm, id, level, ...props }: ArmColumnProps) {
         item={emptyArm(within)}
         label={`Add a step at the start of ${arm.name}`}
         isLast={count === 0}
-        onAdd={(kind) => onAdd(kind, { within, at: 0 })}
+        within={within}
+        at={0}
+        onAdd={onAdd}
       />
       {arm.steps.map((step, at) => (
         <div key={step.stepId}>
@@ -176,7 +178,9 @@ function ArmColumn({ armKey, arm, id, level, ...props }: ArmColumnProps) {
             hue={lookOf(step.type).hue}
             label={`Add a step after ${step.name}`}
             isLast={at === count - 1}
-            onAdd={(kind) => onAdd(kind, { within, at: at + 1 })}
+            within={within}
+            at={at + 1}
+            onAdd={onAdd}
           />
         </div>
       ))}

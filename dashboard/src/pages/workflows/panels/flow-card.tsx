@@ -13,7 +13,7 @@ import {
   Trash2,
   TriangleAlert,
 } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useId } from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useId } from 'react'
 import type { StepCheck } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
@@ -22,8 +22,9 @@ import { lookOf, StepIcon, type StepKind } from '../../../ui/domain/step-kind.ts
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from '../../../ui/frame/menu.tsx'
 import type { DraftStep } from '../draft/draft.ts'
 import type { Visited } from '../draft/flow-items.ts'
+import { same } from '../draft/same.ts'
 import { addable, hasCondition, type Issue, summaryOf } from '../draft/steps.ts'
-import { type Direction, type Spot, spotToward } from '../draft/tree.ts'
+import type { Direction, Spot } from '../draft/tree.ts'
 
 export interface FlowProps {
   workflowId: string
@@ -45,7 +46,7 @@ export interface FlowProps {
   onToggle: (step: DraftStep) => void
 }
 
-/** What the keyboard does in the flow, and where it is. */
+/** What the keyboard does in the flow, and where it is. Its functions stay the same. */
 export interface FlowKeyboard {
   /** The item that Tab reaches, and whose buttons it reaches next. */
   current: string | undefined
@@ -60,10 +61,12 @@ export interface FlowKeyboard {
   /** Puts the focus back that drawing the arms in another way has taken. */
   restore: () => void
   press: (event: KeyboardEvent<HTMLElement>, item: string, step: DraftStep | undefined) => void
+  canMove: (step: DraftStep, to: Direction) => boolean
   move: (step: DraftStep, to: Direction) => void
   wrap: (step: DraftStep) => void
 }
 
+/** Its functions stay the same, too. */
 export interface InFlow extends FlowProps {
   keys: FlowKeyboard
 }
@@ -143,12 +146,30 @@ interface StepCardProps extends InFlow {
   children?: ReactNode
 }
 
-export function StepCard(props: StepCardProps) {
+const holdsIn = ({ checks, step }: StepCardProps) => checks.get(step.stepId)?.holds
+const issuesIn = ({ issues, step }: StepCardProps) => issues.get(step.stepId) ?? []
+
+/** Drawn again only if it would look different: an editor draws its flow with every letter that is typed. */
+export const StepCard = memo(
+  StepCardItself,
+  (before, after) =>
+    same(before.step, after.step) &&
+    same(before.where, after.where) &&
+    before.className === after.className &&
+    before.children === after.children &&
+    before.canEdit === after.canEdit &&
+    (before.selected === before.step.stepId) === (after.selected === after.step.stepId) &&
+    (before.keys.current === before.step.stepId) === (after.keys.current === after.step.stepId) &&
+    holdsIn(before) === holdsIn(after) &&
+    same(issuesIn(before), issuesIn(after)),
+)
+
+function StepCardItself(props: StepCardProps) {
   const { step, where, selected, canEdit, keys, className, children, onSelect } = props
   const summary = useId()
-  const issues = props.issues.get(step.stepId) ?? []
+  const issues = issuesIn(props)
   const isSelected = step.stepId === selected
-  const isSkipped = step.active && props.checks.get(step.stepId)?.holds === false
+  const isSkipped = step.active && holdsIn(props) === false
   const isPale = !step.active || isSkipped
   return (
     <div className={cn(cardClass, 'pr-1 pl-3', className, isSelected && selectedClass, isPale && 'bg-sunken')}>
@@ -215,11 +236,21 @@ const sideways = [
   { to: 'right', label: 'Move to the next arm', shortcut: 'alt+→', icon: <ArrowRight /> },
 ] as const
 
-function StepMenu({ step, steps, keys, onDuplicate, onRemove, onToggle }: StepCardProps) {
-  const canMove = (to: Direction) => spotToward(steps, step.stepId, to) !== undefined
-  const shown = [...moves, ...sideways.filter(({ to }) => canMove(to))]
+function StepMenu(props: StepCardProps) {
+  const { step, keys } = props
   return (
     <Menu label={`Actions for ${step.name}`} className="w-60" tabIndex={keys.current === step.stepId ? 0 : -1}>
+      <StepActions {...props} />
+    </Menu>
+  )
+}
+
+/** Drawn when the menu opens: by then the step may be able to move elsewhere. */
+function StepActions({ step, keys, onDuplicate, onRemove, onToggle }: StepCardProps) {
+  const canMove = (to: Direction) => keys.canMove(step, to)
+  const shown = [...moves, ...sideways.filter(({ to }) => canMove(to))]
+  return (
+    <>
       <MenuItem icon={<Plus />} shortcut="a" onSelect={() => keys.onAdding(step.stepId)}>
         Add a step after it
       </MenuItem>
@@ -242,7 +273,7 @@ function StepMenu({ step, steps, keys, onDuplicate, onRemove, onToggle }: StepCa
       <MenuItem icon={<Trash2 />} danger shortcut="del" onSelect={() => onRemove(step)}>
         Delete
       </MenuItem>
-    </Menu>
+    </>
   )
 }
 
@@ -255,14 +286,26 @@ interface LineProps {
   hue?: string
   label: string
   isLast: boolean
-  onAdd: (kind: StepKind) => void
+  /** Where it adds a step. */
+  within?: Spot['within']
+  at: number
+  onAdd: FlowProps['onAdd']
 }
 
 /** The place before the first step. */
 const atStart = ':start'
 
 /** The line between two steps; dashed and labelled if the run waits there. */
-export function Line({
+export const Line = memo(LineItself, ({ keys: keysBefore, ...before }, { keys: keysAfter, ...after }) => {
+  const item = before.item ?? atStart
+  return (
+    same(before, after) &&
+    (keysBefore.current === item) === (keysAfter.current === item) &&
+    (keysBefore.adding === item) === (keysAfter.adding === item)
+  )
+})
+
+function LineItself({
   canAdd,
   keys,
   item = atStart,
@@ -270,6 +313,8 @@ export function Line({
   hue = 'var(--line-strong)',
   label,
   isLast,
+  within,
+  at,
   onAdd,
 }: LineProps) {
   return (
@@ -314,7 +359,7 @@ export function Line({
               <div key={group.label}>
                 <MenuLabel>{group.label}</MenuLabel>
                 {group.kinds.map(({ kind, hint }) => (
-                  <MenuItem key={kind} icon={<StepIcon kind={kind} />} onSelect={() => onAdd(kind)}>
+                  <MenuItem key={kind} icon={<StepIcon kind={kind} />} onSelect={() => onAdd(kind, { within, at })}>
                     {lookOf(kind).label}
                     <span className="ml-2 text-xs text-muted">{hint}</span>
                   </MenuItem>

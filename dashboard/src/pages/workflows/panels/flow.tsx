@@ -17,8 +17,9 @@ import {
   verticalListSortingStrategy,
 } from '@dnd-kit/sortable'
 import { GripVertical } from 'lucide-react'
-import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../../../ui/base/class-names.ts'
+import { useSteady } from '../../../ui/base/steady.ts'
 import { Kbd } from '../../../ui/base/tooltip.tsx'
 import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
 import type { DraftStep } from '../draft/draft.ts'
@@ -46,21 +47,24 @@ import {
   selectedClass,
 } from './flow-card.tsx'
 
+// The same objects each time: with new ones the handles of all steps would be drawn again.
+const byPointer = { activationConstraint: { distance: 4 } }
+const byKeyboard = { coordinateGetter: sortableKeyboardCoordinates }
+
 export function Flow(given: FlowProps) {
-  const { steps, selected, canEdit, onMove, onSelect } = given
+  const { steps, selected, canEdit } = given
   const list = useRef<HTMLDivElement>(null)
   const trigger = useRef<HTMLButtonElement>(null)
   const added = useRef<string>(undefined)
   const { keys, said } = useFlowKeyboard(given, { list, trigger, added })
+  const { onSelect, onMove, onWrap, onDuplicate, onRemove, onToggle } = given
   const onAdd: FlowProps['onAdd'] = (kind, spot) => {
     added.current = given.onAdd(kind, spot)
     return added.current
   }
-  const props: InFlow = { ...given, onAdd, keys }
-  const sensors = useSensors(
-    useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
-    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
-  )
+  const acts = useSteady({ onSelect, onAdd, onMove, onWrap, onDuplicate, onRemove, onToggle })
+  const props: InFlow = { ...given, ...acts, keys }
+  const sensors = useSensors(useSensor(PointerSensor, byPointer), useSensor(KeyboardSensor, byKeyboard))
   const placeOf = (stepId: unknown) => steps.findIndex((step) => step.stepId === stepId)
   const nameOf = (stepId: unknown) => steps[placeOf(stepId)]?.name ?? 'The step'
   const announcements: Announcements = {
@@ -106,7 +110,8 @@ export function Flow(given: FlowProps) {
         keys={keys}
         item={undefined}
         label="Add a step at the start"
-        onAdd={(kind) => onAdd(kind, { at: 0 })}
+        at={0}
+        onAdd={acts.onAdd}
         isLast={steps.length === 0}
       />
       <DndContext
@@ -262,7 +267,19 @@ function useFlowKeyboard(flow: FlowProps, { list, trigger, added }: Elements) {
     if (item === undefined) opener.current?.focus()
     else go(item)
   }
-  const keys: FlowKeyboard = { current, visited, adding, onAdding, onAdded, enter, focus, restore, press, move, wrap }
+  const canMove = (step: DraftStep, to: Direction) => spotToward(steps, step.stepId, to) !== undefined
+  const acts = useSteady({
+    onAdding,
+    onAdded,
+    enter,
+    focus: (item: string) => focus(item),
+    restore,
+    press,
+    canMove,
+    move,
+    wrap,
+  })
+  const keys: FlowKeyboard = { current, visited, adding, ...acts }
   return { keys, said }
 }
 
@@ -275,6 +292,23 @@ function Step(props: StepProps) {
   const { step, place, steps, canEdit, keys } = props
   const sortable = useSortable({ id: step.stepId, disabled: !canEdit })
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = sortable
+  const isCurrent = keys.current === step.stepId
+  const handle = useMemo(
+    () => (
+      <button
+        ref={setActivatorNodeRef}
+        type="button"
+        {...attributes}
+        {...listeners}
+        tabIndex={isCurrent ? 0 : -1}
+        aria-label={`Move ${step.name}`}
+        className="absolute top-1/2 -left-6 grid h-8 w-6 -translate-y-1/2 cursor-grab touch-none place-items-center rounded-control text-faint opacity-0 group-hover/card:opacity-100 hover:text-muted focus-visible:opacity-100 active:cursor-grabbing pointer-coarse:opacity-100"
+      >
+        <GripVertical className="size-4" />
+      </button>
+    ),
+    [attributes, listeners, setActivatorNodeRef, isCurrent, step.name],
+  )
   return (
     <div
       ref={setNodeRef}
@@ -289,19 +323,7 @@ function Step(props: StepProps) {
         where={{ level: 1, at: place, count: steps.length, inArm: '' }}
         className={cn('mx-auto max-w-76', isDragging && 'shadow-float')}
       >
-        {canEdit && (
-          <button
-            ref={setActivatorNodeRef}
-            type="button"
-            {...attributes}
-            {...listeners}
-            tabIndex={keys.current === step.stepId ? 0 : -1}
-            aria-label={`Move ${step.name}`}
-            className="absolute top-1/2 -left-6 grid h-8 w-6 -translate-y-1/2 cursor-grab touch-none place-items-center rounded-control text-faint opacity-0 group-hover/card:opacity-100 hover:text-muted focus-visible:opacity-100 active:cursor-grabbing pointer-coarse:opacity-100"
-          >
-            <GripVertical className="size-4" />
-          </button>
-        )}
+        {canEdit && handle}
       </StepCard>
       {step.type === 'branch' && <Arms {...props} branch={step} level={1} />}
       <Line
@@ -311,7 +333,8 @@ function Step(props: StepProps) {
         wait={waitOf(step)}
         hue={lookOf(step.type).hue}
         label={`Add a step after ${step.name}`}
-        onAdd={(kind) => props.onAdd(kind, { at: place + 1 })}
+        at={place + 1}
+        onAdd={props.onAdd}
         isLast={place === steps.length - 1}
       />
     </div>

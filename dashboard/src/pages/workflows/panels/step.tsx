@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, TriangleAlert, X } from 'lucide-react'
-import { useState } from 'react'
+import { memo, useState } from 'react'
 import { type StepCheck, type Workflow, workflows } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
@@ -34,13 +34,15 @@ interface StepPanelProps {
   readOnly: boolean
   isWide: boolean
   data: PreviewData
-  onChange: (patch: Partial<DraftStep>) => void
+  onChange: (stepId: string, patch: Partial<DraftStep>) => void
   onWide: (isWide: boolean) => void
   onClose: () => void
 }
 
-export function StepPanel(props: StepPanelProps) {
-  const { workflow, steps, step, issues, check, readOnly, isWide, data, onChange, onWide, onClose } = props
+/** Its functions stay the same, so that it is not drawn again while the editor saves or asks who else is there. */
+export const StepPanel = memo(function StepPanel(props: StepPanelProps) {
+  const { workflow, steps, step, issues, check, readOnly, isWide, data, onWide, onClose } = props
+  const onChange = (patch: Partial<DraftStep>) => props.onChange(step.stepId, patch)
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
@@ -157,7 +159,7 @@ export function StepPanel(props: StepPanelProps) {
       </section>
     </StepContext>
   )
-}
+})
 
 /** Kinds that decide where the run goes, or when: there is nothing to show. */
 const nothingSent: Record<string, string | undefined> = {

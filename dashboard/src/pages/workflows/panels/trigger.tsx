@@ -1,6 +1,7 @@
 // Shown while no step is selected: how to trigger this workflow, and its details.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { memo } from 'react'
 import { useCan } from '../../../api/auth.ts'
 import { environments } from '../../../api/environments.ts'
 import { nameOf } from '../../../api/subscribers.ts'
@@ -17,7 +18,7 @@ interface TriggerPanelProps {
   data: PreviewData
 }
 
-export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
+export const TriggerPanel = memo(function TriggerPanel({ workflow, data }: TriggerPanelProps) {
   const canSeeKeys = useCan('owner')
   const keys = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys.data?.[0]?.key
@@ -74,4 +75,4 @@ export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
       </div>
     </section>
   )
-}
+})
