@@ -37,26 +37,34 @@ await bundle.write({
   codeSplitting: false,
   plugins: [requireLater, compareParts],
 })
+// A thread loads it by itself.
+const thread = await rolldown({ input: path.join(dist, 'engine', 'simulation', 'thread.js'), platform: 'node' })
+const simulation = path.join(bundleFolder, 'simulation.cjs')
+await thread.write({ file: simulation, format: 'cjs', codeSplitting: false })
 // One character beyond Latin-1 makes V8 keep the whole program in two bytes per character: 12 MB more. A backslash before such a
 // character means nothing, and would now.
-const inOneByte = readFileSync(service, 'utf8').replaceAll(
-  /(\\*)([^\0-\xff\u2028\u2029])/g,
-  (_, /** @type {string} */ slashes, /** @type {string} */ wide) => {
-    const kept = slashes.length % 2 === 1 ? slashes.slice(1) : slashes
-    return `${kept}\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`
-  },
-)
-writeFileSync(service, inOneByte)
-// A thread loads it by itself.
-const simulation = await rolldown({ input: path.join(dist, 'engine', 'simulation', 'thread.js'), platform: 'node' })
-await simulation.write({ file: path.join(bundleFolder, 'simulation.cjs'), format: 'cjs', codeSplitting: false })
+for (const file of [service, simulation]) {
+  const inOneByte = readFileSync(file, 'utf8').replaceAll(
+    /(\\*)([^\0-\xff\u2028\u2029])/g,
+    (_, /** @type {string} */ slashes, /** @type {string} */ wide) => {
+      const kept = slashes.length % 2 === 1 ? slashes.slice(1) : slashes
+      return `${kept}\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`
+    },
+  )
+  writeFileSync(file, inOneByte)
+}
 const program = path.join(bundleFolder, 'main.js')
 copyFileSync(path.join(import.meta.dirname, 'launch.mjs'), program)
 
 // With the options of `npm start`: V8 keeps compiled code apart by its options.
 const { scripts } = JSON.parse(readFileSync(path.join(import.meta.dirname, '..', 'package.json'), 'utf8'))
 const options = scripts.start.match(/--\S+/g)
-const { status } = spawnSync(process.execPath, [...options, '-e', `import(${JSON.stringify(program)})`], {
-  stdio: 'inherit',
-})
-if (status !== 0) throw new Error('The bundle cannot be loaded.')
+const place = JSON.stringify(program)
+// The thread answers anything once it is loaded.
+const inThread = `const { Worker } = require('node:worker_threads')
+  const thread = new Worker(${place}, { workerData: { priority: 0 } }).once('message', () => thread.terminate())
+  thread.postMessage({})`
+for (const loading of [`import(${place})`, inThread]) {
+  const { status } = spawnSync(process.execPath, [...options, '-e', loading], { stdio: 'inherit' })
+  if (status !== 0) throw new Error('The bundle cannot be loaded.')
+}

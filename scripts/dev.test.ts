@@ -1,11 +1,11 @@
 // What `npm run dev` promises: what is saved is served, and the database does not notice.
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { freePort } from '../server/test/free-port.ts'
-import { databasePid } from '../server/test/program.ts'
+import { build, databasePid } from '../server/test/program.ts'
 import { copyRepository } from './mutants/copy.mjs'
 
 const root = path.dirname(import.meta.dirname)
@@ -33,7 +33,7 @@ const serves = (url: string, text: string) =>
 test('saved sources are served, in the service and in the dashboard, on the same database', {
   timeout: 300_000,
 }, async () => {
-  execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
+  build()
   const [copy, dataDir] = [path.join(folder(), 'belfry'), folder()]
   copyRepository(root, copy)
   const { PATH = '', HOME = '/' } = process.env

@@ -504,7 +504,7 @@ class Life {
     const runs = await Promise.all(activity.map(({ _id }) => this.api.need('GET', `/v1/notifications/${_id}`)))
     const integrations = await this.#integrations()
     const messages = await this.#messages(runs, integrations)
-    const shown = runs.map((run) => shownRun(run, messages))
+    const shown = runs.map((run) => shownRun(run, messages, { hasDetails: this.body.details === true }))
     const steps = shown.flatMap((run) => run.steps)
     return {
       startAt: new Date(this.startAt).toISOString(),
@@ -529,20 +529,14 @@ class Life {
 
   async #messages(/** @type {Members[]} */ runs, /** @type {Members[]} */ integrations) {
     const all = []
+    const inbox = new Map((await this.#all('/v1/messages', { channel: 'in_app' })).map((each) => [each._id, each]))
     for (const run of runs)
       for (const [position, job] of run.jobs.entries())
         for (const message of job.messages) {
-          const kept = await this.api.ask('GET', `/v1/sandbox/messages/${message._id}`, undefined)
-          all.push({
-            place: [run._id, position],
-            ...shownMessage(
-              run,
-              job,
-              message,
-              kept.status === 200 ? (kept.body.data ?? kept.body) : undefined,
-              integrations,
-            ),
-          })
+          const answer = await this.api.ask('GET', `/v1/sandbox/messages/${message._id}`, undefined)
+          const kept = answer.status === 200 ? (answer.body.data ?? answer.body) : undefined
+          const found = { kept, stored: inbox.get(message._id) }
+          all.push({ place: [run._id, position], ...shownMessage(run, job, message, found, integrations) })
         }
     const order = (/** @type {Members} */ a, /** @type {Members} */ b) =>
       Date.parse(a.at) - Date.parse(b.at) || (a.place < b.place ? -1 : 1)

@@ -12,8 +12,15 @@ export function countOf(/** @type {string[]} */ words) {
 
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
+/** What a step has only where there is something to tell. */
+const rarely = ['kind', 'path', 'of', 'asked', 'level', 'outcome', 'heldUntil']
+
 /** @returns {Members} */
-export function shownRun(/** @type {Members} */ run, /** @type {Members[]} */ messages) {
+export function shownRun(
+  /** @type {Members} */ run,
+  /** @type {Members[]} */ messages,
+  /** @type {{ hasDetails: boolean }} */ { hasDetails },
+) {
   return {
     id: run._id,
     transactionId: run.transactionId,
@@ -28,6 +35,7 @@ export function shownRun(/** @type {Members} */ run, /** @type {Members[]} */ me
       return {
         stepId: job.step.stepId,
         type: job.type,
+        ...Object.fromEntries(rarely.flatMap((name) => (job[name] === undefined ? [] : [[name, job[name]]]))),
         status: job.status,
         reason: job.reason ?? null,
         error: job.error ?? null,
@@ -39,6 +47,9 @@ export function shownRun(/** @type {Members} */ run, /** @type {Members[]} */ me
           : null,
         window: windowIn(job),
         messageIds: messages.filter(({ jobId }) => jobId === job._id).map(({ id }) => id),
+        ...(hasDetails
+          ? { details: job.executionDetails.map((/** @type {Members} */ { _id: _, ...line }) => line) }
+          : {}),
       }
     }),
   }
@@ -48,7 +59,10 @@ export function shownMessage(
   /** @type {Members} */ run,
   /** @type {Members} */ job,
   /** @type {Members} */ message,
-  /** @type {Members | undefined} */ kept,
+  /** @type {{ kept: Members | undefined, stored: Members | undefined }} as the sandbox, and as the inbox has it */ {
+    kept,
+    stored,
+  },
   /** @type {Members[]} */ integrations,
 ) {
   const isInApp = message.channel === 'in_app'
@@ -75,7 +89,12 @@ export function shownMessage(
     text: kept ? kept.text : isEmail ? null : (message.content ?? null),
     html: kept ? kept.html : isEmail ? (message.content ?? null) : null,
     ...(isInApp
-      ? { inApp: { avatar: message.avatar ?? null, cta: message.cta ?? null, data: message.data ?? null } }
+      ? {
+          inApp: {
+            ...{ avatar: message.avatar ?? null, cta: message.cta ?? null, data: message.data ?? null },
+            ...{ seen: stored?.seen, read: stored?.read, severity: stored?.severity, tags: stored?.tags },
+          },
+        }
       : { message: kept?.message ?? {} }),
     ...(message.errorText ? { error: message.errorText } : {}),
   }

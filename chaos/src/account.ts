@@ -6,6 +6,7 @@ import {
   inboxOf,
   type Job,
   leftIn,
+  leftTimers,
   type Message,
   perPage,
   type Run,
@@ -198,7 +199,7 @@ class Auditor {
         this.#find('lost', `${where} is ${job.reason}, but ${run.subscriber_id} has refused nothing`, type)
       if (outgoing.has(job.type)) this.#checkHeld(job, this.#asked(trigger, run, job), { where, type })
       if (messages.length > 0 && job.type === 'in_app')
-        this.#find('duplicated', `${where} was ${job.reason} and sent`, type)
+        this.#find('duplicated', `${where} was ${job.reason} and sent: ${logsOf(run)}`, type)
       return
     }
     if (job.type === 'in_app') this.#checkNote(trigger, run, job, { where, type, messages })
@@ -320,7 +321,7 @@ class Auditor {
     if (asked.length > sent + failed.length + cutOff)
       this.#find(
         'duplicated',
-        `${where} reached the provider ${asked.length} times; its log shows ${sent + failed.length + cutOff} attempts: ${logOf(job)}`,
+        `${where} reached the provider ${asked.length} times (${arrivalsOf(asked)}); its log shows ${sent + failed.length + cutOff} attempts: ${logOf(job)}`,
         type,
       )
     else if (taken > sent + doubtful)
@@ -422,6 +423,7 @@ class Auditor {
   async checkLeft(): Promise<void> {
     for (const [what, count] of Object.entries(await leftIn(this.#books)))
       if (count > 0) this.#find('stuck', `${count} ${what} are left`)
+    for (const timer of await leftTimers(this.#books)) this.#find('stuck', `a timer is left: ${timer}`)
   }
 
   /** The list of unknown deliveries has all of them and no others. */
@@ -512,6 +514,10 @@ const linesOf = ({ details }: Job, text: string): StoredDetail[] =>
   details.filter(({ detail }) => detail.startsWith(text))
 
 /** For a finding: what happened to the step, and when by the clock of the process. */
+const logsOf = ({ jobs }: Run): string => jobs.map((job) => `${job.step_id}: ${logOf(job)}`).join(' | ')
+/** By the real clock, from which those of the processes differ by whole hours. */
+const arrivalsOf = (asked: Asked[]): string =>
+  asked.map(({ at, manner }) => `${new Date(at).toISOString().slice(11, 23)} ${manner}`).join(', ')
 const logOf = ({ details }: Job): string => details.map(({ at, detail }) => `${at.slice(11, 23)} ${detail}`).join('; ')
 
 /** The calls of a step according to its log. */

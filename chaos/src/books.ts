@@ -127,6 +127,40 @@ export async function leftIn({
   return row ?? {}
 }
 
+interface LeftTimer {
+  kind: string
+  due_at: Date
+  position: number
+  subject_id: string
+  run_status: string | null
+  workflow_id: string | null
+  step_id: string | null
+  type: string | null
+  step_status: string | null
+}
+
+/** What each timer that is left waits for, so that the report explains it. */
+export async function leftTimers({
+  database,
+  environmentId,
+}: Pick<Books, 'database' | 'environmentId'>): Promise<string[]> {
+  const rows = await database.query<LeftTimer>(
+    `SELECT t.kind, t.due_at, t.position, t.subject_id, n.status AS run_status, w.identifier AS workflow_id, j.step_id, j.type,
+       j.status AS step_status
+     FROM timers t LEFT JOIN notifications n ON n.environment_id = t.environment_id AND n.id = t.subject_id
+     LEFT JOIN workflows w ON w.environment_id = t.environment_id AND w.id = n.workflow_id
+     LEFT JOIN jobs j ON j.environment_id = t.environment_id AND j.notification_id = t.subject_id
+       AND j.position = CASE WHEN t.position < 0 THEN -1 - t.position ELSE t.position END
+     WHERE t.environment_id = $1 ORDER BY t.due_at, t.subject_id, t.position LIMIT 20`,
+    [environmentId],
+  )
+  return rows.map((row) => {
+    const step = row.step_id === null ? 'no step' : `step ${row.step_id} (${row.type}, ${row.step_status})`
+    const run = row.run_status === null ? 'no run' : `run of ${row.workflow_id} (${row.run_status})`
+    return `${row.kind} due ${row.due_at.toISOString()}: ${run} ${row.subject_id}, ${step} at ${row.position}`
+  })
+}
+
 export const perPage = 100
 
 export async function inboxOf(url: string, applicationIdentifier: string, subscriberId: string): Promise<string[]> {

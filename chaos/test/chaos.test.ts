@@ -1,11 +1,11 @@
 // A short `npm run chaos` with a fixed seed: every fault is played briefly, and everything accepted happens once. Also shows
 // that the account notices each kind of failure.
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { allSteps } from '../../server/src/steps/contract/tree.ts'
 import { stepKinds } from '../../server/src/steps/kinds/index.ts'
+import { build } from '../../server/test/program.ts'
 import type { Finding } from '../src/books.ts'
 import { Chaos, type Outcome } from '../src/chaos.ts'
 import { statements } from '../src/faults.ts'
@@ -23,7 +23,7 @@ let chaos: Chaos
 let outcome: Outcome
 
 beforeAll(async () => {
-  execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
+  build()
   const say = (line: string) => void lines.push(line)
   chaos = new Chaos({ plan, roles: ['api', 'all', 'worker'], settleMs: 400_000, megabytes: 500, say })
   await chaos.start()
@@ -221,6 +221,16 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
      SELECT id, now() - interval '1 minute', 'nobody', now() FROM graphile_worker._private_tasks
      WHERE identifier = 'wake' RETURNING 1`,
     { kind: 'stuck', what: /1 jobs of the queue are left/ },
+  ],
+  [
+    'a timer of a wait that is over',
+    `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+     SELECT environment_id, notification_id, position, 'step', now() + interval '30 days' FROM jobs
+     WHERE step_id = 'pause' AND status = 'completed' LIMIT 1 RETURNING 1`,
+    {
+      kind: 'stuck',
+      what: /a timer is left: step due 20.*: run of \w+ \(completed\) .*, step pause \(delay, completed\) at \d+/,
+    },
   ],
   [
     'a step that never ends',

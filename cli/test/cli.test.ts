@@ -414,6 +414,10 @@ test('what init makes is valid, passes its scenario, and can be pushed', async (
   expect((await belfry('explain', 'welcome', 'ada', '--payload', '{"product": "Acme"}', '--json')).json.wouldGet).toBe(
     true,
   )
+  const refused = await belfry('explain', 'welcome', 'ada')
+  expect(refused.stdout).toContain(
+    'would not get welcome\n    Payload validation failed: root.product: must have required',
+  )
 })
 
 test('scenarios are lived through, and those that only a simulation can play are skipped', async () => {

@@ -1,5 +1,5 @@
 // Faults in how a message reaches a provider: choice, retry, failover, circuits, filters.
-const _dispatching = { tests: ['server/src/steps/delivery/dispatch.test.ts'] }
+const dispatching = { tests: ['server/src/steps/delivery/dispatch.test.ts'] }
 const choosing = { tests: ['server/src/steps/delivery/dispatch.test.ts', 'server/src/steps/kinds/email.test.ts'] }
 
 export const delivery = {
@@ -94,6 +94,50 @@ export const delivery = {
       to: '',
     },
   ],
+  'server/src/steps/delivery/attempt.ts': [
+    {
+      ...dispatching,
+      breaks: 'a call that was cut off is made again, whatever the integration says',
+      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
+      to: 'if (progress.uncertainCalls < policy.mostUncertainCalls) return true',
+    },
+    {
+      ...dispatching,
+      breaks: 'a call that was cut off is repeated without end',
+      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
+      to: 'if (!this.#holds(integration)) return true',
+    },
+    {
+      ...dispatching,
+      breaks: 'nobody learns that a message may have arrived twice',
+      from: "if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))",
+      to: '',
+    },
+    {
+      ...dispatching,
+      breaks: 'a device that is gone is not forgotten',
+      from: "if (error.kind === 'address') this.details.push",
+      to: "if (error.kind === 'never') this.details.push",
+    },
+    {
+      ...dispatching,
+      breaks: 'an integration that refused is asked again',
+      from: "if (error.kind === 'failover' || error.kind === 'credentials') progress.refusedBy.push(integration.id)",
+      to: '',
+    },
+    {
+      ...dispatching,
+      breaks: 'uncertain calls are not counted',
+      from: 'if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1',
+      to: '',
+    },
+    {
+      ...dispatching,
+      breaks: 'a fault of ours blocks the integration for good',
+      from: "        pass.release()\n        count('internal')",
+      to: "        count('internal')",
+    },
+  ],
   'server/src/steps/delivery/dispatch.ts': [
     {
       breaks: 'what was sent is sent again when another destination is retried',
@@ -111,52 +155,22 @@ export const delivery = {
       to: 'now.getTime()',
     },
     {
-      breaks: 'a call that was cut off is made again, whatever the integration says',
-      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
-      to: 'if (progress.uncertainCalls < policy.mostUncertainCalls) return true',
-    },
-    {
-      breaks: 'a call that was cut off is repeated without end',
-      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
-      to: 'if (!this.#holds(integration)) return true',
-    },
-    {
-      breaks: 'nobody learns that a message may have arrived twice',
-      from: "if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))",
-      to: '',
-    },
-    {
       breaks: 'the step comes back when the last destination is due, not the first',
       from: 'new Date(Math.min(...waiting))',
       to: 'new Date(Math.max(...waiting))',
     },
-    {
-      breaks: 'a device that is gone is not forgotten',
-      from: "if (error.kind === 'address') this.details.push",
-      to: "if (error.kind === 'never') this.details.push",
-    },
-    {
-      breaks: 'an integration that refused is asked again',
-      from: "if (error.kind === 'failover' || error.kind === 'credentials') progress.refusedBy.push(integration.id)",
-      to: '',
-    },
-    {
-      breaks: 'uncertain calls are not counted',
-      from: 'if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1',
-      to: '',
-    },
-    {
-      breaks: 'a fault of ours blocks the integration for good',
-      from: "        pass.release()\n        count('internal')",
-      to: "        count('internal')",
-    },
+  ],
+  'server/src/steps/delivery/progress.ts': [
     {
       breaks: 'a redriven step sends what was sent already',
       tests: ['server/test/redelivery.test.ts'],
       from: "each.status === 'sent' ? each : begun(now)",
       to: 'begun(now)',
     },
+  ],
+  'server/src/steps/delivery/report.ts': [
     {
+      ...dispatching,
       breaks: 'a message that failed is stored as sent',
       from: "status: sent ? 'sent' : told?.status === 'failed' && !isSuppressed(told) ? 'error' : 'warning'",
       to: "status: told?.status === 'failed' ? 'sent' : 'warning'",

@@ -337,10 +337,12 @@ export const engine = {
       from: 'due <= (input?.[1].at ?? Number.POSITIVE_INFINITY)',
       to: 'due < (input?.[1].at ?? Number.POSITIVE_INFINITY)',
     },
+  ],
+  'server/src/engine/simulation/runs.ts': [
     {
       tests: ['server/src/http/simulate/simulations.test.ts'],
       breaks: 'a simulated repetition begins runs again',
-      from: 'if (this.#transactions.has(row.transaction_id)) return 0',
+      from: 'if (this.#transactions.has(row.transaction_id)) return',
       to: '',
     },
   ],

@@ -1,7 +1,6 @@
 // Tries every operation with every kind of caller: all roles, strangers, and members of another organization.
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../src/db/core/tables.ts'
 import { plainScopes } from '../src/http/edge/scopes.ts'
@@ -11,9 +10,10 @@ import { newSession, PersonApi, sendAs, signInAs } from './people.ts'
 import { credential, homeWord, knownFor, type Planted, plant } from './planted.ts'
 import { type Route, useRouteTable } from './route-table.ts'
 import { type Answer, type Api, useServer } from './server.ts'
+import { storedRows } from './stored-rows.ts'
 
 const routes = useRouteTable()
-const server = useServer()
+const server = useServer({}, { isOwn: true })
 
 type Operation = Pick<Route, 'method' | 'path'>
 
@@ -597,15 +597,7 @@ async function storedIn({
 }
 
 async function rowsWhere(matches: (row: string) => boolean): Promise<Record<string, unknown[]>> {
-  const { db } = server.database
-  const { rows: tables } = await sql<{ name: string }>`
-    SELECT CASE schemaname WHEN 'belfry' THEN 'belfry.' ELSE '' END || tablename AS name FROM pg_tables
-    WHERE schemaname IN ('public', 'belfry') AND tablename NOT IN ('rate_buckets', 'idempotency_keys', 'api_key_uses') ORDER BY 1`.execute(
-    db,
-  )
-  const found = tables.map(async ({ name }) => {
-    const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t ORDER BY 1`.execute(db)
-    return [name, rows.map(({ row }) => row).filter(matches)] as const
-  })
-  return Object.fromEntries(await Promise.all(found))
+  const without = ['rate_buckets', 'idempotency_keys', 'api_key_uses']
+  const found = await storedRows(server.database.pool, { without })
+  return Object.fromEntries(Object.entries(found).map(([name, rows]) => [name, rows.filter(matches)]))
 }

@@ -1,9 +1,9 @@
 // Sends every change to the records named `ada` in one environment. Those named `bob`, and everything of another
 // organization with the same names, must stay exactly as they are.
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { insertMessage, insertRun } from './activity.ts'
 import { type Api, useServer } from './server.ts'
+import { storedRows } from './stored-rows.ts'
 
 const server = useServer()
 
@@ -70,20 +70,10 @@ async function prepare(api: Api): Promise<void> {
 
 /** Every row that no change to `ada` may touch, by table. */
 async function bystanders(api: Api): Promise<Record<string, unknown[]>> {
-  const { db } = server.database
-  const { rows: tables } = await sql<{ name: string }>`
-    SELECT CASE schemaname WHEN 'belfry' THEN 'belfry.' ELSE '' END || tablename AS name FROM pg_tables
-    WHERE schemaname IN ('public', 'belfry') AND tablename NOT IN ('api_key_uses', 'idempotency_keys') ORDER BY 1`.execute(
-    db,
-  )
-  const found = tables.map(async ({ name }) => {
-    const { rows } = await sql<{ row: Record<string, unknown> }>`
-      SELECT row FROM (SELECT to_jsonb(t) AS row FROM ${sql.table(name)} t) all_rows
-      WHERE row::text LIKE '%bob%' OR row::text NOT LIKE ALL (ARRAY[${`%${api.environmentId}%`}, ${`%${api.organizationId}%`}])
-      ORDER BY row::text`.execute(db)
-    return [name, rows.map(({ row }) => row)] as const
-  })
-  return Object.fromEntries(await Promise.all(found))
+  const found = await storedRows(server.database.pool, { without: ['api_key_uses', 'idempotency_keys'] })
+  const isOthers = (row: string) =>
+    row.includes('bob') || !(row.includes(api.environmentId) || row.includes(api.organizationId))
+  return Object.fromEntries(Object.entries(found).map(([name, rows]) => [name, rows.filter(isOthers)]))
 }
 
 test('a change to one record leaves all others alone', async () => {

@@ -8,7 +8,8 @@ import { CutLine } from './cut-line.ts'
 import { freePort } from './free-port.ts'
 import { type Here, startHere } from './here.ts'
 import { usePrograms } from './program.ts'
-import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
+import { Api, secretKey } from './server.ts'
+import { createTestDatabase, dropTestDatabase } from './test-database.ts'
 
 vi.setConfig({ testTimeout: 3_600_000, hookTimeout: 300_000 })
 
@@ -112,15 +113,20 @@ async function finish(key: string, to: string): Promise<void> {
 const to = '2026-03-29T19:00:00Z'
 let expected: Awaited<ReturnType<typeof outcomeOf>>
 let statements: number
+/** Of an advance by nothing. */
+let usualStatements: number
 
 /** What comes of it undisturbed, and how many statements that takes. */
 beforeAll(async () => {
   const undisturbed = await prepared()
   const counting = await CutLine.to(databaseUrl)
   const counted = await startHere(settingsOf(counting.url))
-  // Once before, so that everything is remembered.
-  await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { by: '0s' })
-  counting.takeCount()
+  // Before, so that everything is remembered.
+  for (let times = 0; times < 2; times += 1) {
+    counting.takeCount()
+    await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { by: '0s' })
+    usualStatements = counting.takeCount()
+  }
   await new Api(counted.url, undisturbed.key, '', '').post('/v1/clock/advance', { to })
   statements = counting.takeCount()
   await counted.stop()
@@ -138,17 +144,23 @@ interface Victim {
   url: string
   /** Ends it at the statement. */
   die(): void
-  /** Once it is over. */
-  end(): Promise<void>
+  /** Once it is over. @param asked settles with the answer, if there ever is one */
+  end(asked: Promise<unknown>): Promise<void>
 }
 
 /** Two callers advance the same clock, at two processes, of which one ends at this statement. */
-async function outlive(at: number, start: (databaseUrl: string) => Promise<Victim>): Promise<void> {
+async function outlive(at: number, line: CutLine, victim: Victim): Promise<void> {
   const { id, key } = await prepared()
-  const line = await CutLine.to(databaseUrl)
-  const victim = await start(line.url)
   const api = new Api(victim.url, key, '', '')
-  await api.post('/v1/clock/advance', { by: '0s' })
+  // Until it is connected and remembers everything, as when the statements were counted.
+  await vi.waitUntil(
+    async () => {
+      line.takeCount()
+      const { status } = await api.post('/v1/clock/advance', { by: '0s' })
+      return status === 200 && line.takeCount() <= usualStatements
+    },
+    { timeout: 60_000, interval: 20 },
+  )
   let hasDied = false
   line.cutAfter(at, () => {
     hasDied = true
@@ -164,7 +176,7 @@ async function outlive(at: number, start: (databaseUrl: string) => Promise<Victi
     }
   })()
   // It may never be answered.
-  void api.post('/v1/clock/advance', { to }).catch(() => undefined)
+  const asked = api.post('/v1/clock/advance', { to }).catch(() => undefined)
   // The other caller comes while the clock is being moved.
   const here = new Api(survivor.url, key, '', '')
   await vi.waitUntil(async () => hasDied || (await here.get('/v1/clock')).body.advancingTo !== null, { interval: 1 })
@@ -173,8 +185,7 @@ async function outlive(at: number, start: (databaseUrl: string) => Promise<Victi
   await watching
   expect(await shownBy(id), `ended at ${at}`).toBe(Date.parse(to))
   expect(await outcomeOf(id), `ended at ${at} of ${statements}`).toEqual(expected)
-  await victim.end()
-  await line.close()
+  await victim.end(asked)
   await new Api(survivor.url, organizationKey, '', '').delete(`/v1/environments/${id}`)
   // The last statements only read what to answer, and the other caller may be there first.
   if (at < statements - 10) expect(hasDied, `ended at ${at} of ${statements}`).toBe(true)
@@ -186,30 +197,37 @@ const placesOf = (step: number) => {
 }
 
 test('a process that is cut off: nothing is lost or doubled, and the clock never goes back', async () => {
-  for (const at of placesOf(every.cut))
-    await outlive(at, async (url) => {
-      const here = await startHere(settingsOf(url))
-      const patience = () => new Promise((resolve) => setTimeout(resolve, 2_000))
-      return {
-        url: here.url,
-        die: () => undefined,
-        end: async () => void (await Promise.race([here.stop(), patience()])),
-      }
-    })
+  const line = await CutLine.to(databaseUrl)
+  const here = await startHere(settingsOf(line.url))
+  const victim: Victim = {
+    url: here.url,
+    die: () => undefined,
+    end: async (asked) => {
+      line.mend()
+      await asked
+    },
+  }
+  try {
+    for (const at of placesOf(every.cut)) await outlive(at, line, victim)
+  } finally {
+    await here.stop()
+    await line.close()
+  }
 })
 
 test('a process that is killed (-9): nothing is lost or doubled, and the clock never goes back', async () => {
   const places = placesOf(every.kill)
   expect(places).not.toEqual([])
-  for (const at of places)
-    await outlive(at, async (url) => {
-      const run = await programs
-        .start({ ...settingsOf(url), PORT: String(await freePort()), BELFRY_LOG: 'info' })
-        .ready()
-      const end = async () => {
-        run.signal('SIGKILL')
-        expect((await run.ended).code).toBeNull()
-      }
-      return { url: run.url, die: () => run.signal('SIGKILL'), end }
-    })
+  for (const at of places) {
+    const line = await CutLine.to(databaseUrl)
+    const run = await programs
+      .start({ ...settingsOf(line.url), PORT: String(await freePort()), BELFRY_LOG: 'info' })
+      .ready()
+    const end = async () => {
+      run.signal('SIGKILL')
+      expect((await run.ended).code).toBeNull()
+    }
+    await outlive(at, line, { url: run.url, die: () => run.signal('SIGKILL'), end })
+    await line.close()
+  }
 })

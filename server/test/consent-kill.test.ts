@@ -12,7 +12,8 @@ import { freePort } from './free-port.ts'
 import { startHere } from './here.ts'
 import { type Run, usePrograms } from './program.ts'
 import { makeWorkflow, runOf, runsOf, trigger } from './runs.ts'
-import { Api, createTestDatabase, dropTestDatabase, secretKey, sendTo } from './server.ts'
+import { Api, secretKey, sendTo } from './server.ts'
+import { createTestDatabase, dropTestDatabase } from './test-database.ts'
 import { useVendor } from './vendor.ts'
 
 const programs = usePrograms()
@@ -276,17 +277,30 @@ test('at every statement of a click to unsubscribe: it counts as a whole or not 
     )
     return [(await entriesOf(`${subscriberId}@example.com`)).length, own.channels.email]
   }
+  const victim = await startCut({ BELFRY_ROLE: 'api' })
+  const { line } = victim
+  /** It is connected, and remembers the environment. */
+  const isWarm = async (path: string) => {
+    line.takeCount()
+    const { status } = await sendTo(victim.url + path, 'GET', undefined, {})
+    return status === 200 && line.takeCount() <= usual
+  }
+  let usual = Number.POSITIVE_INFINITY
   try {
     const seen: unknown[] = []
     for (let place = 1; place <= 30; place += 1) {
       const subscriberId = `click-${place}`
       const path = await mailTo(subscriberId)
-      const victim = await startCut({ BELFRY_ROLE: 'api' })
-      await sendTo(victim.url + path, 'GET', undefined, {})
-      victim.line.cutAfter(place)
+      await vi.waitUntil(() => isWarm(path), { timeout: 30_000, interval: 20 })
+      if (place === 1) {
+        line.takeCount()
+        await sendTo(victim.url + path, 'GET', undefined, {})
+        usual = line.takeCount()
+      }
+      line.cutAfter(place)
       const answer = await click(victim.url + path).catch(() => undefined)
-      const { isCut } = victim.line
-      await victim.end()
+      const { isCut } = line
+      line.mend()
       // The database may still be at the last statement that it got.
       await until(async () => expect([await stateOf(subscriberId)]).toEqual([await stateOf(subscriberId)]))
       const state = await stateOf(subscriberId)
@@ -303,6 +317,7 @@ test('at every statement of a click to unsubscribe: it counts as a whole or not 
     expect(seen.length).toBeGreaterThan(5)
     expect(new Set(seen)).toEqual(new Set([0, 1]))
   } finally {
+    await victim.end()
     await survivor.stop()
   }
 })

@@ -47,7 +47,7 @@ export class CutLine {
   }
 
   /**
-   * Nothing passes after so many more statements, for good. The last one arrives, and its answer does not.
+   * Nothing passes after so many more statements, until it is mended. The last one arrives, and its answer does not.
    * @param atCut what happens at that very moment, such as the death of the service
    * @param beside statements that do not count, such as those of other parts of the service
    */
@@ -59,6 +59,11 @@ export class CutLine {
 
   get isCut(): boolean {
     return this.#left <= 0
+  }
+
+  /** The service may connect again: one that was cut off can be cut off once more, for a fraction of another start. */
+  mend(): void {
+    this.cutAfter(Number.POSITIVE_INFINITY)
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,8 @@ import { Balancer } from './balancer.ts'
 import { freePort } from './free-port.ts'
 import { InboxSocket } from './inbox.ts'
 import { type Run, usePrograms } from './program.ts'
-import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
+import { Api, secretKey } from './server.ts'
+import { createTestDatabase, dropTestDatabase } from './test-database.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 

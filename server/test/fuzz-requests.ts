@@ -28,6 +28,8 @@ const odd = fc.oneof(
     ),
   },
 )
+/** Made once: that takes longer than to draw a value. */
+const anything = fc.jsonValue({ maxDepth: 3 })
 const wellKnown = ['ada', 'welcome', 'en_US', 'GREETING']
 const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...wellKnown) }, { weight: 3, arbitrary: odd })
 
@@ -184,7 +186,7 @@ class Schemas {
     fc.oneof(
       { weight: 8, arbitrary: this.#value(schema, false) },
       { weight: 1, arbitrary: odd },
-      { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+      { weight: 1, arbitrary: anything },
     )
 
   #value(schema: JsonSchema, isSound: boolean): fc.Arbitrary<unknown> {
@@ -194,7 +196,7 @@ class Schemas {
     if (schema.enum) return fc.constantFrom(...schema.enum)
     if (schema.anyOf) return fc.oneof(...schema.anyOf.map((branch) => inner(branch)))
     const types = [schema.type ?? []].flat()
-    if (types.length === 0) return fc.jsonValue({ maxDepth: 3 })
+    if (types.length === 0) return anything
     return fc.oneof(...types.map((type) => this.#ofType(type, schema, inner, isSound)))
   }
 
@@ -227,7 +229,7 @@ class Schemas {
     const own = isSound ? fc.oneof(needed, whole) : whole
     if (schema.additionalProperties === false || schema.propertyNames) return own
     const [others] = Object.values(schema.patternProperties ?? {})
-    const value = others ? inner(others) : fc.jsonValue({ maxDepth: 3 })
+    const value = others ? inner(others) : anything
     const more = fc.dictionary(name, value, { maxKeys: 3 })
     // Not by assignment, which would not create a member `__proto__`.
     return fc.tuple(more, own).map((both) => Object.fromEntries(both.flatMap((each) => Object.entries(each as object))))

@@ -89,15 +89,21 @@ export class Run {
   }
 }
 
+let isBuilt = false
+
+/** Once in each worker: to find out whether anything is stale reads all sources. */
+export function build(): void {
+  if (!isBuilt) execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
+  isBuilt = true
+}
+
 /** Starts programs and makes data folders; whatever is left of them is stopped and removed after each test, or after all. */
 export function usePrograms({ until = 'after each' }: { until?: 'after each' | 'after all' } = {}) {
   const runs: Run[] = []
   const folders: string[] = []
 
   // Builds the server if it is stale; busy machines need time for it.
-  beforeAll(() => {
-    execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
-  }, 300_000)
+  beforeAll(build, 300_000)
 
   const atTheEnd = until === 'after each' ? afterEach : afterAll
   atTheEnd(async () => {

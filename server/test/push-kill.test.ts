@@ -1,9 +1,11 @@
 // A push whose process dies at any of its statements is done as a whole, or not at all: files.md §11.
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CutLine } from './cut-line.ts'
 import { type Here, startHere } from './here.ts'
-import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
+import { Api, secretKey } from './server.ts'
+import { createTestDatabase, dropTestDatabase } from './test-database.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
@@ -70,52 +72,51 @@ async function state(): Promise<unknown> {
 
 test('at every statement', async () => {
   const line = await CutLine.to(databaseUrl)
-  const first = await startHere(settingsOf(line.url))
-  let statements = 0
-  try {
-    const pushing = new Api(first.url, key, '', '')
-    await pushing.post('/v2/definitions/push', bodyOf('warm', false))
+  const victim = await startHere(settingsOf(line.url))
+  const pushing = new Api(victim.url, key, '', '')
+  const read = async () => {
     line.takeCount()
-    expect((await pushing.post('/v2/definitions/push', bodyOf('counted', true))).status).toBe(200)
-    statements = line.takeCount()
-  } finally {
-    await first.stop()
-    await line.close()
+    const { status } = await pushing.get('/v2/definitions')
+    return { status, statements: line.takeCount() }
   }
-  expect(statements).toBeGreaterThan(10)
   const seen = new Set<string>()
-  for (let cut = 1; cut <= statements; cut += 1) {
-    await api.post('/v2/definitions/push', bodyOf(`base ${cut}`, false))
-    const before = await state()
-    const own = await CutLine.to(databaseUrl)
-    const victim = await startHere(settingsOf(own.url))
-    const body = bodyOf(`cut ${cut}`, true)
-    try {
-      const pushing = new Api(victim.url, key, '', '')
-      await pushing.get('/v2/definitions')
-      own.cutAfter(cut)
+  try {
+    await pushing.post('/v2/definitions/push', bodyOf('warm', false))
+    const usual = await read()
+    expect(usual.status).toBe(200)
+    expect((await pushing.post('/v2/definitions/push', bodyOf('counted', true))).status).toBe(200)
+    const statements = line.takeCount()
+    expect(statements).toBeGreaterThan(10)
+    for (let cut = 1; cut <= statements; cut += 1) {
+      await api.post('/v2/definitions/push', bodyOf(`base ${cut}`, false))
+      const before = await state()
+      // It is connected again, and remembers what it needs: the statements are those that were counted.
+      await vi.waitUntil(async () => isDeepStrictEqual(await read(), usual), { timeout: 20_000, interval: 20 })
+      const body = bodyOf(`cut ${cut}`, true)
+      line.cutAfter(cut)
       await pushing.post('/v2/definitions/push', body).catch(() => undefined)
-    } finally {
-      await victim.stop().catch(() => undefined)
-      await own.close()
+      line.mend()
+      // The database may still be at the last statement that it got.
+      const after = await vi.waitUntil(
+        async () => {
+          const now = await state()
+          return JSON.stringify(now) === JSON.stringify(await state()) && now
+        },
+        { timeout: 20_000, interval: 20 },
+      )
+      if (JSON.stringify(after) === JSON.stringify(before)) {
+        seen.add('nothing')
+        continue
+      }
+      seen.add('all')
+      // What is there is exactly what the push says: another one changes nothing.
+      const again = await api.post('/v2/definitions/push', body)
+      expect(again.body.summary, `cut after ${cut}`).toMatchObject({ created: 0, updated: 0, deleted: 0 })
+      expect(JSON.stringify((after as { shown: unknown }).shown)).toContain(`cut ${cut}`)
     }
-    // The database may still be at the last statement that it got.
-    const after = await vi.waitUntil(
-      async () => {
-        const now = await state()
-        return JSON.stringify(now) === JSON.stringify(await state()) && now
-      },
-      { timeout: 20_000, interval: 20 },
-    )
-    if (JSON.stringify(after) === JSON.stringify(before)) {
-      seen.add('nothing')
-      continue
-    }
-    seen.add('all')
-    // What is there is exactly what the push says: another one changes nothing.
-    const again = await api.post('/v2/definitions/push', body)
-    expect(again.body.summary, `cut after ${cut}`).toMatchObject({ created: 0, updated: 0, deleted: 0 })
-    expect(JSON.stringify((after as { shown: unknown }).shown)).toContain(`cut ${cut}`)
+  } finally {
+    await victim.stop().catch(() => undefined)
+    await line.close()
   }
   expect(seen).toContain('nothing')
 })

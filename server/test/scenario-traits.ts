@@ -33,11 +33,9 @@ export function traitsOf(value: unknown, within = 'scenario', found = new Set<st
  */
 export function numbersOfAll(
   make: (number: number) => Members,
-  { from, count, without, known }: { from: number; count: number; without: number[]; known: Set<string> },
+  { from, count, known }: { from: number; count: number; known: Set<string> },
 ): number[] {
-  const all = Array.from({ length: count }, (_, index) => from + index)
-    .filter((number) => !without.includes(number))
-    .map((number) => [number, traitsOf(make(number))] as const)
+  const all = Array.from({ length: count }, (_, index) => [from + index, traitsOf(make(from + index))] as const)
   const left = new Set(all.flatMap(([, traits]) => [...traits]).filter((trait) => !known.has(trait)))
   const chosen: number[] = []
   while (left.size > 0) {

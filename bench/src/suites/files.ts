@@ -177,6 +177,8 @@ async function untilReady(command: string, args: string[], cwd: string, dataDir:
   const child = spawn(command, args, {
     cwd,
     stdio: 'ignore',
+    // A group of its own: npx does not pass signals on to what it started.
+    detached: true,
     env: { ...process.env, ...keys, PORT: String(port), BELFRY_DATA_DIR: dataDir },
   })
   const ended = once(child, 'exit')
@@ -190,7 +192,7 @@ async function untilReady(command: string, args: string[], cwd: string, dataDir:
     await sleep(20)
   }
   const took = performance.now() - began
-  child.kill('SIGTERM')
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
   await ended
   return took
 }

@@ -122,6 +122,8 @@ async function newest(service: Service, filter: string, isKnown: (run: Run) => b
 
 interface Explanation {
   wouldGet: boolean
+  /** Why the trigger would be refused. */
+  problem: string | null
   steps: Array<{ stepId: string; verdict: string; reason?: string | null }>
   remedy: { changes: Array<{ text: string }> } | null
 }
@@ -138,6 +140,7 @@ export async function explain(
   terminal.result(answer, () =>
     [
       `${subscriberId} ${answer.wouldGet ? 'would get' : 'would not get'} ${workflowId}`,
+      ...(answer.problem ? [`    ${answer.problem}`] : []),
       ...answer.steps.map(({ stepId, verdict, reason }) => `    ${stepId} ${verdict}${reason ? `: ${reason}` : ''}`),
       ...(answer.remedy?.changes ?? []).map(({ text }) => `  it would help if: ${text}`),
     ].join('\n'),

@@ -294,10 +294,11 @@ export class Engine {
       change_chats: (payload) => changeChats({ ...this.#parts, delivery: this.#delivery }, payload as ChatChanges),
       held_work: (payload, { abortSignal }) =>
         this.#heldWork.work((payload as { environmentId: string }).environmentId, abortSignal),
-      deliver: async (payload) => {
+      deliver: async (payload, { job }) => {
         const { calls } = payload as { calls: Array<[string, string, number]> }
         await this.#deliveries.deliver(
           calls.map(([environmentId, id, position]): CallKey => ({ environmentId, id, position })),
+          job.locked_by,
         )
       },
       compare_shadow: (_payload, { abortSignal }) => compareDue(this.#shadow, abortSignal),

@@ -12,6 +12,8 @@ export interface Situation {
   now: Date
   /** Shared by all templates of one message. */
   budget: Budget
+  /** Reads names that are not among the data: values that are made only if a template names them. */
+  made?: (name: string) => unknown
 }
 
 export const situation = (data: Scope, now: Date): Situation => ({ data, now, budget: new Budget() })
@@ -34,8 +36,8 @@ export function compileExpression(source: string): Evaluate {
   return expressions.get(source, () => guarded(() => compileFiltered(parseExpression(source))))
 }
 
-export function renderEmit(emit: Emit, { data, now, budget }: Situation, quote: '"' | "'" = "'"): string {
-  const run = new Run(data, budget, now, quote)
+export function renderEmit(emit: Emit, { data, now, budget, made }: Situation, quote: '"' | "'" = "'"): string {
+  const run = new Run(data, budget, now, quote, made)
   return guarded(() => {
     emit(run)
     return run.out

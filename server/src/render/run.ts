@@ -129,14 +129,16 @@ export class Run {
   readonly registers = new Map<string, number>()
   /** Objects print with single quotes in text, so that they fit in HTML attributes, and with double quotes in JSON. */
   readonly quote: '"' | "'"
+  readonly #made: ((name: string) => unknown) | undefined
   out = ''
   flow: 'on' | 'break' | 'continue' = 'on'
 
-  constructor(data: Scope, budget: Budget, now: Date, quote: '"' | "'" = "'") {
+  constructor(data: Scope, budget: Budget, now: Date, quote: '"' | "'" = "'", made?: (name: string) => unknown) {
     this.data = data
     this.budget = budget
     this.now = now
     this.quote = quote
+    this.#made = made
   }
 
   lookup(name: string): unknown {
@@ -146,7 +148,7 @@ export class Run {
     }
     if (name in this.locals) return this.locals[name]
     if (name in this.counters) return this.counters[name]
-    return Object.hasOwn(this.data, name) ? this.data[name] : undefined
+    return Object.hasOwn(this.data, name) ? this.data[name] : this.#made?.(name)
   }
 
   write(text: string) {

@@ -12,9 +12,9 @@ import { FieldFrame } from '../../ui/form/form.tsx'
 import { Select } from '../../ui/form/select.tsx'
 
 const choices = [
-  { value: 'allow', label: 'Anybody may change it here' },
-  { value: 'warn', label: 'Anybody may, and is warned' },
-  { value: 'refuse', label: 'Only pushes and publishing may' },
+  { value: 'allow', label: 'Allow changes here' },
+  { value: 'warn', label: 'Allow changes here, with a warning' },
+  { value: 'refuse', label: 'Refuse changes here' },
 ] as const satisfies ReadonlyArray<{ value: Edits; label: string }>
 
 export function FilesSettings({ canChange }: { canChange: boolean }) {
@@ -25,7 +25,7 @@ export function FilesSettings({ canChange }: { canChange: boolean }) {
     <div className="max-w-160 space-y-6">
       <Loaded query={settings}>
         {({ edits }) => (
-          <FieldFrame label="What files own" hint="Workflows and layouts that were pushed from a repository.">
+          <FieldFrame label="Workflows and layouts from files" hint="Those that were pushed from a repository.">
             {(control) => (
               <Select
                 {...control}

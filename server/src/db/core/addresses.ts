@@ -46,7 +46,7 @@ export function isAddress(channel: AddressChannel, compared: string): boolean {
 }
 
 /** Of the compared form. */
-export const hashOfAddress = (compared: string): Buffer => hash('sha256', compared, 'buffer')
+export const hashOfAddress = (compared: string): Buffer => Buffer.from(hash('sha256', compared, 'hex'), 'hex')
 
 /** The advisory lock that orders sends to an address and entries about it. Two addresses that share one only wait longer. */
 export const lockOfHash = (hash: Buffer): string => hash.readBigInt64BE(0).toString()

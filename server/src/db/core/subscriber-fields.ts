@@ -32,8 +32,11 @@ export const columnOf = {
 export const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
 
 /** The columns that these fields set, as a row read from the database has them. */
-export const columnsSaid = (fields: SubscriberFields): Partial<Selectable<SubscriberTable>> =>
-  Object.fromEntries(fieldNames.flatMap((name) => (fields[name] === undefined ? [] : [[columnOf[name], fields[name]]])))
+export function columnsSaid(fields: SubscriberFields): Partial<Selectable<SubscriberTable>> {
+  const said: Record<string, unknown> = {}
+  for (const name of fieldNames) if (fields[name] !== undefined) said[columnOf[name]] = fields[name]
+  return said
+}
 
 const email = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/
 

@@ -54,6 +54,8 @@ interface Asked {
 type Result = Passed<unknown> | 'busy' | 'not ours'
 
 const batch = 100
+/** Calls that follow each other more quickly go together: a batch of eight costs as much as one of thirty. */
+const paceMs = 20
 /** Before a call asks again whose address somebody adds to the list right now. */
 const busyPauseMs = 5
 
@@ -69,6 +71,7 @@ export class Gate implements SuppressionGate {
       mostItems: batch,
       mostSize: batch,
       sizeOf: ({ hashes }) => hashes.length,
+      paceMs,
     })
   }
 
@@ -103,9 +106,10 @@ export class Gate implements SuppressionGate {
     const client = this.#open
     let results: Result[]
     try {
-      // One round trip, and only what was committed before the last BEGIN has to last.
+      // One round trip. What is written down goes into the transaction of the batch before, whose COMMIT makes it last.
       const asks = asking(asked, clock.now())
-      const text = `${isFirst ? '' : 'COMMIT; '}${marks ? marking(marks) : ''}BEGIN; ${asks}`
+      const before = isFirst && !marks ? '' : `${isFirst ? 'BEGIN; ' : ''}${marks ? marking(marks) : ''}COMMIT; `
+      const text = `${before}BEGIN; ${asks}`
       const answers = [(await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[]].flat()
       const found = answers.filter(({ command }) => command === 'SELECT')
       if (marks && found[0]?.rows[0].mark_begun === true) marks.written()
@@ -142,7 +146,7 @@ function marking({ values: [worker, seq, calls, ended, listing] }: Marks): strin
     ...[escapeLiteral(worker), String(seq), listOf('text', calls), listOf('bigint', ended)],
     listing === null ? 'NULL' : escapeLiteral(listing),
   ]
-  return `BEGIN; SELECT mark_begun(${texts.join(', ')}); COMMIT; `
+  return `SELECT mark_begun(${texts.join(', ')}); `
 }
 
 function asking(asked: Asked[], now: Date): string {

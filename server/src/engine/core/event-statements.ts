@@ -1,5 +1,6 @@
 // The statements of events that programs post, and of the steps and goals that wait for them.
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
+import { droppingTimers } from './timer-statements.ts'
 
 /**
  * The lock under which those who begin to wait for events of a name with a value, and those who tell of one, do not miss each
@@ -69,18 +70,14 @@ export const saveWaits = statement(
    ON CONFLICT (environment_id, notification_id, position, entry)
    DO UPDATE SET kind = excluded.kind, name = excluded.name, value = excluded.value`,
 )
-/** With their timers. One that somebody holds right now is left: they find that there is nothing to do. */
+/** With their timers. */
 export const dropWaits = statement(
   'drop_event_waits',
   `WITH given AS MATERIALIZED (
      SELECT * FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
-   ), waits AS (
-     DELETE FROM event_waits w USING given g
-     WHERE w.environment_id = g.environment_id AND w.notification_id = g.notification_id AND w.position = g.position
-   )
-   DELETE FROM timers WHERE ctid = ANY (ARRAY(
-     SELECT t.ctid FROM given g JOIN timers t ON t.environment_id = g.environment_id AND t.subject_id = g.notification_id
-       AND t.position = g.position AND t.kind = 'step' FOR UPDATE OF t SKIP LOCKED))`,
+   ), ${droppingTimers('given', '$4')}
+   DELETE FROM event_waits w USING given g
+   WHERE w.environment_id = g.environment_id AND w.notification_id = g.notification_id AND w.position = g.position`,
 )
 /** How many waits these events have ended. In the order of their ids, after the runs. */
 export const countHeard = statement(

@@ -18,9 +18,7 @@ interface Limits<Item> {
   mostItemsWhenFull?: number
   /** Whether to hold back, however many wait. */
   isSlow?(): boolean
-  /**
-   * Least time between the starts of two commits of a lane, unless a whole group waits: for items that no caller is waiting on.
-   */
+  /** Least time between the starts of two commits of a lane, unless a whole group waits: where that wait is not noticed. */
   paceMs?: number
   /** In the unit of `sizeOf`. */
   mostSize: number

@@ -1,6 +1,6 @@
 // The statements of environments whose clock is held: what is to be done there, in which order, and the clock itself.
 import { statement } from '../../db/core/transaction.ts'
-import { insertingTimers } from './statements.ts'
+import { insertingTimers } from './timer-statements.ts'
 
 /** Begins walks where the clock is held: each is done there in its turn. */
 export const beginHeldWalks = statement(

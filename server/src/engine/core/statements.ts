@@ -2,6 +2,7 @@
 import { columnsIn, rowsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
+import { droppingTimers, insertingTimers } from './timer-statements.ts'
 
 /** Separates the values of a column sent as one text. It occurs in no JSON text and none of our ids. */
 export const separator = '\x1f'
@@ -138,7 +139,6 @@ const messageColumns = `environment_id text, id text, notification_id text, even
   cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
   severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
   delivered_at timestamptz[], commercial boolean, created_at timestamptz, updated_at timestamptz`
-const timerColumns = `environment_id text, subject_id text, position smallint, due_at timestamptz, kind text, held boolean`
 const namesIn = (columns: string, prefix = '') =>
   columns
     .split(',')
@@ -154,13 +154,6 @@ const replacing = `ON CONFLICT (environment_id, id) DO UPDATE SET status = exclu
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
     error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at
   RETURNING ${toldOf}`
-/** A step has one timer. Where the clock is held, they are numbered in their order. */
-export const insertingTimers = (parameter: number) => `
-  INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
-  SELECT environment_id, subject_id, position, due_at, coalesce(kind, 'step'), CASE WHEN held THEN nextval('held_order') END
-  FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
-  ON CONFLICT (environment_id, subject_id, position)
-  DO UPDATE SET due_at = excluded.due_at, kind = excluded.kind, held = excluded.held`
 const insertTimers = (parameter: number) => `t AS (${insertingTimers(parameter)})`
 
 /** One job for all timers of a tenth of a second. Its delay counts from now, so that only the database's clock matters. */
@@ -302,10 +295,18 @@ export const lockEnded = statement(
    ORDER BY n.id, j.position FOR UPDATE OF n, j`,
 )
 
-/** Everything needed to continue a run. */
-const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
-     (SELECT json_agg(j ORDER BY j.position) FROM jobs j
-      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id) AS jobs,
+/** A step. Of a copy of a question that has ended for good only what the question looks at: there may be thousands. */
+const jobOf = (j: string) => `CASE
+       WHEN ${j}.asked IS NOT NULL AND (${j}.status = 'completed' AND ${j}.reason IS NULL
+         OR ${j}.status IN ('canceled', 'skipped') AND ${j}.reason IS DISTINCT FROM 'suppressed')
+       THEN json_build_object('id', ${j}.id, 'position', ${j}.position, 'step_row_id', ${j}.step_row_id, 'step_id', ${j}.step_id,
+         'type', ${j}.type, 'status', ${j}.status, 'reason', ${j}.reason, 'asked', ${j}.asked, 'created_at', ${j}.created_at)
+       ELSE to_json(${j}) END`
+
+/** Everything needed to continue a run. @param jobs a condition on those that are read */
+const wholeRun = (jobs = 'true') => `n.*, coalesce(r.revision, 0)::text AS revision,
+     (SELECT json_agg(${jobOf('j')} ORDER BY j.position) FROM jobs j
+      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id AND ${jobs}) AS jobs,
      (SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) AS event,
      (SELECT row_to_json(s) FROM subscribers s
       WHERE s.environment_id = n.environment_id AND s.id = n.subscriber_row_id) AS subscriber,
@@ -313,14 +314,38 @@ const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
      (SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
                 'lastSeenDate', m.last_seen_at, 'lastReadDate', m.last_read_at)) FROM messages m
       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
-        AND m.channel = 'in_app') AS seen`
+        AND m.channel = 'in_app' AND m.subscriber_row_id = n.subscriber_row_id) AS seen`
 
 /** The caller has locked the runs. */
 export const loadRuns = statement(
   'load_runs',
-  `SELECT ${wholeRun}
+  `SELECT ${wholeRun()}, false AS is_partial
    FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
    WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) ORDER BY n.id`,
+)
+
+/** Where only copies of questions of the run `g` go on: no others are read, of which there may be thousands. */
+const withoutOthers = '(j.asked IS NULL OR NOT g.is_partial OR j.position = ANY (g.positions))'
+
+/** The same with the steps that go on. */
+export const loadRunsOf = statement(
+  'load_runs_of',
+  `WITH g AS MATERIALIZED (
+     SELECT t.environment_id, t.notification_id, array_agg(t.position) AS positions, bool_and(k.asked IS NOT NULL) AS is_partial
+     FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+     LEFT JOIN jobs k USING (environment_id, notification_id, position) GROUP BY 1, 2
+   )
+   SELECT ${wholeRun(withoutOthers)}, g.is_partial
+   FROM g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
+   LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
+)
+
+/** All copies of questions of these runs. */
+export const findCopies = statement(
+  'find_copies',
+  `SELECT j.environment_id, j.notification_id, json_agg(${jobOf('j')} ORDER BY j.position) AS jobs FROM jobs j
+   WHERE (j.environment_id, j.notification_id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) AND j.asked IS NOT NULL
+   GROUP BY 1, 2`,
 )
 
 /** Names a worker's row in the list. One that was taken for dead and is back has another row. */
@@ -360,7 +385,8 @@ export const takeCalls = statement(
        cut_off = CASE h.was WHEN 'running' THEN true ELSE j.cut_off END
      FROM held h
      WHERE j.environment_id = h.environment_id AND j.notification_id = h.notification_id AND j.position = h.position
-     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.cut_off, j.id || ' ' || j.attempts AS call
+     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.cut_off, j.id || ' ' || j.attempts AS call,
+       j.asked IS NOT NULL AS is_copy
    ), calls AS MATERIALIZED (
      SELECT *, row_number() OVER () <= $9::int AS is_begun FROM taken
    ), ${removing({ worker: 7, ended: 10 })}, marked AS (
@@ -368,10 +394,11 @@ export const takeCalls = statement(
      SELECT $7::text, $8::bigint, array_agg(call) FROM calls WHERE is_begun HAVING count(*) > 0
    ), grouped AS (
      SELECT environment_id, notification_id, json_agg(json_build_object(
-       'position', position, 'attempts', attempts, 'was', was, 'isCutOff', cut_off, 'isBegun', is_begun)) AS taken
+       'position', position, 'attempts', attempts, 'was', was, 'isCutOff', cut_off, 'isBegun', is_begun)) AS taken,
+       array_agg(position) AS positions, bool_and(is_copy) AS is_partial
      FROM calls GROUP BY 1, 2
    )
-   SELECT ${wholeRun}, n.xmin::text AS row_version, g.taken
+   SELECT ${wholeRun(withoutOthers)}, n.xmin::text AS row_version, g.taken, g.is_partial
    FROM grouped g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
    LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
 )
@@ -435,7 +462,7 @@ export const endOrphans = statement(
    ), w AS (
      DELETE FROM event_waits w USING r
      WHERE w.environment_id = r.environment_id AND w.notification_id = r.notification_id
-   )
+   ), ${droppingTimers('r', '$2')}
    UPDATE jobs j SET due_at = NULL, updated_at = $2, status = r.status, reason = r.reason, error = r.error,
      details = j.details || r.details
    FROM r
@@ -456,17 +483,6 @@ export const findTenants = statement(
       WHERE o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.channels <> '{}') AS overrides
    FROM tenants t
    WHERE (t.environment_id, t.identifier) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
-)
-
-/**
- * Takes timers that are due; other workers skip them. They return if this transaction fails. Selected by ctid: by key, a
- * planner that believes the table empty searches for due timers once per row.
- */
-export const takeTimers = statement(
-  'take_timers',
-  `DELETE FROM timers WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM timers WHERE due_at <= $1 AND held IS NULL ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-   RETURNING environment_id, subject_id, position, kind`,
 )
 
 /** Queues calls for `engine/runs/deliver.ts`. */
@@ -572,11 +588,4 @@ export const touchWorkflows = statement(
   `UPDATE workflows w SET last_triggered_at = $3
    WHERE (w.environment_id, w.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
      AND (w.last_triggered_at IS NULL OR w.last_triggered_at <= $4)`,
-)
-
-/** Each tenth of a second in which timers are due, as one of its times. */
-export const findSoon = statement(
-  'find_soon',
-  `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1 AND held IS NULL
-   GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
 )

@@ -8,7 +8,7 @@ import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 import { startWorker } from './worker.ts'
 
-const server = useServer()
+const server = useServer({}, { isOwn: true })
 const patiently = { timeout: 20_000, interval: 5 }
 const fast: Pace = { lookMs: 10, graceMs: 200 }
 const never: Pace = { lookMs: 10, graceMs: 3_600_000 }
@@ -122,6 +122,19 @@ test('a worker whose connection breaks takes its lock again before others take i
   await expect.poll(listed, patiently).not.toContain(dead)
   expect(await holders()).toEqual([poolId, null])
   expect(lines.join()).not.toContain('taken for dead')
+})
+
+test('a worker that did not hear that it was listed finds out', async () => {
+  const poolId = 'otpool-unheard'
+  // As if the answer had been lost with the connection.
+  await server.database.db.insertInto('workers').values({ pool_id: poolId }).execute()
+  const told: string[] = []
+  const presence = new Presence({ url: server.database.url, log, pace: never, onListed: (each) => told.push(each) })
+  presence.enter(poolId)
+  await expect.poll(() => told, patiently).toEqual([expect.stringMatching(/^\d+ otpool-unheard$/)])
+  await breakConnection(await lockHolder(poolId))
+  await presence.leave()
+  expect(told).toHaveLength(1)
 })
 
 test('a live worker that was taken for dead is listed again, and says so', async () => {

@@ -50,7 +50,8 @@ export class Presence {
   readonly #suspects = new Map<string, number>()
   readonly #gate = new Gate()
   #life: Promise<void> | undefined
-  #wasShown = false
+  /** Its row, once it was told of it. */
+  #listing: string | undefined
   #isShuttingDown = false
 
   constructor({ url, log, pace = usualPace, onListed = () => undefined }: Surroundings) {
@@ -111,15 +112,19 @@ export class Presence {
       await client.query(sessionSettings)
       // Waits until the server has noticed that our last connection is gone.
       await client.query(`SELECT pg_advisory_lock(${keyOf('$1')})`, [poolId])
+      await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
+      // Read back, because the answer to an earlier insert may have been lost with its connection.
       const { rows } = await client.query<{ listing: string }>(
-        `INSERT INTO workers AS w VALUES ($1) ON CONFLICT DO NOTHING RETURNING ${listingOf('w')} AS listing`,
+        `SELECT ${listingOf('w')} AS listing FROM workers w WHERE pool_id = $1`,
         [poolId],
       )
-      if (rows[0]) {
-        if (this.#wasShown) this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
-        this.#onListed(rows[0].listing)
+      const listing = rows[0]?.listing
+      if (listing === undefined) throw new Error('The worker was taken for dead as it was listed.')
+      if (listing !== this.#listing) {
+        if (this.#listing) this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
+        this.#listing = listing
+        this.#onListed(listing)
       }
-      this.#wasShown = true
       this.#gate.open()
       while (!over.aborted) {
         await this.#look(client, poolId)

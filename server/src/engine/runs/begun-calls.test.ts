@@ -296,6 +296,30 @@ test('a job of the queue stays when the worker that has it was taken for dead', 
   expect(story).not.toContain(unknown)
 })
 
+test('a job of a worker that has ended is not taken in the name of the worker after it', async () => {
+  const [id = ''] = await started(1)
+  const { pool } = server.database
+  const runId = (await runOf(api, id))._id as string
+  const { engine } = await server.startAnother()
+  const listings = await pool.query<{ id: string; listing: string }>(
+    `INSERT INTO workers AS w VALUES ('over'), ('follower') RETURNING pool_id AS id, ${listingOf('w')} AS listing`,
+  )
+  const [ended = { id: '', listing: '' }, next = { id: '', listing: '' }] = listings.rows
+  const deliver = async (worker: string) =>
+    engine.tasks().deliver?.({ calls: [[api.environmentId, runId, 0]] }, { job: { locked_by: worker } } as never)
+  engine.hands.list(ended)
+  const waiting = deliver('over')
+  // Before its calls are taken, the worker ends, and the next is listed.
+  engine.hands.list(next)
+  await expect(waiting).rejects.toBeInstanceOf(Renounced)
+  await expect(deliver('over')).rejects.toBeInstanceOf(Renounced)
+  expect(vendor.asked).toEqual([])
+  await deliver('follower')
+  expect(vendor.asked).toHaveLength(1)
+  expect(storyOf(await runOf(api, id))[0]).toContain('http_request completed')
+  await pool.query('DELETE FROM graphile_worker._private_jobs')
+})
+
 test('a call that was begun is known to be cut off, however many workers die before one makes it again', async () => {
   const ids = await started(1)
   const { pool } = server.database

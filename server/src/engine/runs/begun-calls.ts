@@ -121,7 +121,8 @@ export class BegunCalls {
   /** For a statement that writes down those of these calls that are not yet; undefined if there are none. */
   marksFor(beginnings: Beginning[]): Marks | undefined {
     const holder = this.#holder
-    const own = beginnings.filter(
+    // A step with several destinations is one call.
+    const own = [...new Set(beginnings)].filter(
       (each): each is CallBeginning => each instanceof CallBeginning && !each.isWritten && each.call.holder === holder,
     )
     if (own.length === 0) return undefined

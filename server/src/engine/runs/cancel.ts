@@ -5,6 +5,7 @@ import { inTransaction, statement, type Transaction } from '../../db/core/transa
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import type { Group } from '../../steps/contract/need.ts'
 import { timeIn } from '../core/held-clocks.ts'
+import { droppingTimers } from '../core/timer-statements.ts'
 import { cancelWaits, isCanceledDigest, type Outline, type OutlinedJob } from './canceling.ts'
 import { handOver } from './hand-over.ts'
 import { PassedOver } from './passed-over.ts'
@@ -60,7 +61,7 @@ const statementsFor = (suffix: string, which: (run: string) => string) => ({
 const ofTransaction = statementsFor('', (run) => `${run}.transaction_id = $2`)
 const ofRuns = statementsFor('_of_runs', (run) => `${run}.id = ANY ($2::text[])`)
 
-/** Writes canceled steps and their runs. */
+/** Writes canceled steps and their runs. One may have begun to wait after the timers were dropped and before its run was locked. */
 const saveCanceled = statement(
   'save_canceled',
   `WITH r AS MATERIALIZED (
@@ -73,7 +74,9 @@ const saveCanceled = statement(
      DELETE FROM event_waits w USING r
      WHERE w.environment_id = $1 AND w.notification_id = r.run_id
        AND (w.position = r.position OR r.run_status <> 'processing')
-   )
+   ), waiting AS (
+     SELECT $1::text AS environment_id, run_id AS notification_id, position FROM r
+   ), ${droppingTimers('waiting', '$3')}
    UPDATE notifications n SET status = r.run_status, updated_at = $3
    FROM (SELECT DISTINCT run_id, run_status FROM r) r
    WHERE n.environment_id = $1 AND n.id = r.run_id AND r.run_status <> 'processing'`,

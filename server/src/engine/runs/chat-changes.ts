@@ -10,8 +10,8 @@ import type { Delivery } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
 import { isClickable } from '../../providers/provider.ts'
-import type { Progress } from '../../steps/delivery/dispatch.ts'
 import { openIntegration } from '../../steps/delivery/integration-choice.ts'
+import type { Progress } from '../../steps/delivery/progress.ts'
 import { decisionText } from './question-copies.ts'
 
 /** Only where there is a message that can be changed. */

@@ -91,6 +91,7 @@ export async function newRun(
     jobs: stepsIn(definition.steps).map(({ step, position }) => newJob(step, position, { now, newId })),
     createdAt: now,
     isNew: true,
+    isPartial: false,
     effects: noEffects(),
   }
 }
@@ -145,21 +146,25 @@ export const factsFrom = (event: EventRow, { actor, tenant, contextData }: Refer
   startedBy: event.started_by ?? undefined,
 })
 
-export const resultsOf = (jobs: JobState[]) =>
-  Object.fromEntries(
-    jobs
-      .filter(({ status, asked }) => status !== 'pending' && status !== 'merged' && !asked)
-      .map((job) => [job.step.stepId, resultOf(job)]),
-  )
+export function resultsOf(jobs: JobState[]): Record<string, unknown> {
+  const results: Record<string, unknown> = {}
+  for (const job of jobs)
+    if (job.status !== 'pending' && job.status !== 'merged' && !job.asked) results[job.step.stepId] = resultOf(job)
+  return results
+}
 
-/** A run as it would be read back now that it is stored. */
-export const asStored = (run: RunState): RunState => ({
-  ...run,
-  results: resultsOf(run.jobs),
-  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false, isNew: false })),
-  isNew: false,
-  effects: noEffects(),
-})
+/** A run as it would be read back now that it is stored, for a call of one of its steps. A copy of a question needs no others. */
+export function asStored(run: RunState, of: number): RunState {
+  const isCopy = run.jobs.some(({ asked, position }) => asked && position === of)
+  const jobs = isCopy ? run.jobs.filter(({ asked, position }) => !asked || position === of) : run.jobs
+  return {
+    ...run,
+    results: resultsOf(run.jobs),
+    jobs: jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false, isNew: false })),
+    isNew: false,
+    effects: noEffects(),
+  }
+}
 
 /** A message's state for later steps, with dates in ISO form as everywhere else. */
 export function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {

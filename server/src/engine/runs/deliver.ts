@@ -68,6 +68,13 @@ interface TakenRow extends LoadedRow {
   }>
 }
 
+/** The calls of one job of the queue. */
+interface Wanted {
+  keys: CallKey[]
+  /** Whose job it is. */
+  holder: Holder | undefined
+}
+
 /** Calls that one statement takes or ends. */
 const mostCalls = 100
 /**
@@ -82,16 +89,16 @@ const notBegunPauseMs = 5_000
 export class Deliveries {
   readonly #parts: DeliverParts
   readonly #tools = new WeakMap<RememberedEnvironment, CallTools>()
-  readonly #takes: GroupCommit<CallKey[], Taken[]>
+  readonly #takes: GroupCommit<Wanted, Taken[] | 'not ours'>
   readonly #ends: GroupCommit<Ended, undefined>
   readonly #returns: GroupCommit<Taken, undefined>
 
   constructor(parts: DeliverParts) {
     this.#parts = parts
-    this.#takes = new GroupCommit((groups) => this.#take(groups), isOutage, {
+    this.#takes = new GroupCommit((wanted) => this.#take(wanted), isOutage, {
       mostItems: mostCalls,
       mostSize: mostCalls,
-      sizeOf: (keys) => keys.length,
+      sizeOf: ({ keys }) => keys.length,
     })
     this.#ends = new GroupCommit((ended) => this.#end(ended), isOutage, {
       mostItems: mostCalls,
@@ -106,10 +113,16 @@ export class Deliveries {
     })
   }
 
-  /** Each call ends as soon as it is answered; slow ones hold up no others. */
-  async deliver(keys: CallKey[]): Promise<void> {
+  /**
+   * Each call ends as soon as it is answered; slow ones hold up no others.
+   * @param poolId the worker that has the job of the queue, if one does
+   */
+  async deliver(keys: CallKey[], poolId?: string | null): Promise<void> {
     const { begunCalls } = this.#parts
-    const taken = await this.#takes.add(keys)
+    const { holder } = begunCalls
+    if (poolId && holder && poolId !== holder.id) throw new Renounced()
+    const taken = await this.#takes.add({ keys, holder })
+    if (taken === 'not ours') throw new Renounced()
     const results = await Promise.allSettled(
       taken.map(async (call) => {
         const isReserved = call.group !== undefined
@@ -130,7 +143,7 @@ export class Deliveries {
     position: number,
     { rowVersion, group, holder }: Pick<Taken, 'rowVersion' | 'group' | 'holder'>,
   ): Promise<void> {
-    const run = asStored(stored)
+    const run = asStored(stored, position)
     const job = run.jobs.find((each) => each.position === position)
     if (!job) throw new Error('The run has no such step.')
     const key = { environmentId: run.environment.id, id: run.id, position }
@@ -221,24 +234,32 @@ export class Deliveries {
     return calls.map(() => undefined)
   }
 
-  /** Skips steps that wait for a retry, have ended or were canceled. */
-  async #take(groups: CallKey[][]): Promise<Taken[][]> {
+  /**
+   * Skips steps that wait for a retry, have ended or were canceled. Jobs of a worker that has ended meanwhile are released: taken
+   * in the name of the worker after it, their calls would be made by whoever gets the jobs, too.
+   */
+  async #take(wanted: Wanted[]): Promise<Array<Taken[] | 'not ours'>> {
     const { begunCalls } = this.#parts
-    const keys = groups.flat()
+    const isOurs = ({ holder }: Wanted) => holder === begunCalls.holder
+    const keys = wanted.filter(isOurs).flatMap((each) => each.keys)
+    if (keys.length === 0) return wanted.map(() => 'not ours')
     const { worker, group, count, ended } = begunCalls.reserve(keys.length)
+    const areOurs = wanted.map(isOurs)
     let begun = 0
     try {
       const taken = await this.#takeAll(keys, [worker, group.seq, count, ended])
-      return groups.map((each) =>
-        each.flatMap((key) => {
-          const found = taken.get(nameOf(key))
-          if (!found) return []
-          // If named twice, call once.
-          taken.delete(nameOf(key))
-          const { isBegun, ...call } = found
-          if (isBegun) begun += 1
-          return [{ ...call, group: isBegun ? group : undefined }]
-        }),
+      return wanted.map((each, index) =>
+        areOurs[index] !== true
+          ? 'not ours'
+          : each.keys.flatMap((key) => {
+              const found = taken.get(nameOf(key))
+              if (!found) return []
+              // If named twice, call once.
+              taken.delete(nameOf(key))
+              const { isBegun, ...call } = found
+              if (isBegun) begun += 1
+              return [{ ...call, group: isBegun ? group : undefined }]
+            }),
       )
     } finally {
       begunCalls.keep(group, begun)
@@ -267,7 +288,8 @@ export class Deliveries {
     // Ending as if all were done would remove a job that others need.
     if (rows.length === 0 && holder && (await by.run(findListing, [holder.listing])).length === 0) throw new Renounced()
     // From here on, giving up would make these look like calls that were cut off.
-    const found = await untilReachable(() => runsOf(by, memory, rows, now))
+    const going = new Set(rows.flatMap(({ id, taken }) => taken.map(({ position }) => `${id} ${position}`)))
+    const found = await untilReachable(() => runsOf(by, memory, rows, now, { going }))
     const runs = new Map(found.map((run) => [run.id, run]))
     const calls = new Map<string, Taken & { isBegun: boolean }>()
     for (const { id, row_version: rowVersion, taken } of rows) {

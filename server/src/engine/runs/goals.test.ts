@@ -290,6 +290,8 @@ test.each(pairs)('%s before %s: one of them happens', async (...order) => {
     status: 'done',
     matched: order[0] === 'cancel' ? 0 : 1,
   })
+  // A timer that the other side held is looked for again a second later.
+  await pass(server, { seconds: 1 })
   expect(await left(api)).toEqual({ waits: 0, timers: 0 })
   await other.stop()
 })

@@ -14,10 +14,12 @@ import type { Memory, RememberedEnvironment } from '../core/memory.ts'
 import {
   endOrphans,
   findContexts,
+  findCopies,
   findRecipients,
   findTenants,
   holdRuns,
   loadRuns,
+  loadRunsOf,
   lockEnded,
 } from '../core/statements.ts'
 import { endOrphan, type Outline } from './canceling.ts'
@@ -34,8 +36,9 @@ import {
   resultsOf,
   type StoredPreference,
 } from './compose.ts'
+import { firstCopy } from './question-jobs.ts'
 import { cancelQuestions } from './question-rows.ts'
-import { isEnded, type JobState, noEffects, type RunState } from './run-state.ts'
+import { type JobState, noEffects, type RunState } from './run-state.ts'
 
 /** The key of a run or an event. */
 export interface RunKey {
@@ -45,9 +48,19 @@ export interface RunKey {
 
 type Dated<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
 
+type LoadedJob = Dated<Selectable<JobTable>>
+
+type Unread =
+  | ('error' | 'provider_id' | 'details' | 'output' | 'digest' | 'merged_into' | 'delivery')
+  | ('schedule_extensions' | 'attempts' | 'due_at')
+/** Of a copy that has ended for good not everything is read. */
+type ReadJob = Omit<LoadedJob, Unread> & Partial<Pick<LoadedJob, Unread>>
+
 export interface LoadedRow extends Selectable<NotificationTable> {
   revision: string
-  jobs: Array<Dated<Selectable<JobTable>>> | null
+  jobs: ReadJob[] | null
+  /** Whether copies of questions are missing that nothing happens to. */
+  is_partial: boolean
   event: Dated<EventRow> | null
   subscriber: Dated<SubscriberRow> | null
   preferences: StoredPreference[] | null
@@ -64,18 +77,19 @@ export interface WatchedRun extends Pick<RunState, 'id' | 'status' | 'transactio
 
 /**
  * Locks and reads runs. A run whose subscriber was deleted is ended and left out.
+ * @param keys with the steps that go on, where those may be copies of a question
  * @param watch told of those once they are stored
  */
 export async function lockRuns(
   transaction: Transaction,
   memory: Memory,
-  keys: RunKey[],
+  keys: Array<RunKey & { position?: number }>,
   now: Date,
   watch?: (runs: WatchedRun[], now: Date) => void,
 ): Promise<RunState[]> {
   const columns = columnsOf(keys)
   await transaction.run(holdRuns, columns)
-  return readLocked(transaction, memory, columns, now, watch)
+  return readLocked(transaction, memory, { keys, columns }, now, watch)
 }
 
 /** The same for runs whose calls have ended, with the steps of these calls. */
@@ -88,7 +102,7 @@ export async function lockCalls(
 ): Promise<RunState[]> {
   const columns = columnsOf(calls)
   await transaction.run(lockEnded, [...columns, calls.map(({ position }) => position)])
-  return readLocked(transaction, memory, columns, now, watch)
+  return readLocked(transaction, memory, { keys: calls, columns }, now, watch)
 }
 
 const columnsOf = (keys: RunKey[]) => [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
@@ -96,21 +110,29 @@ const columnsOf = (keys: RunKey[]) => [keys.map(({ environmentId }) => environme
 async function readLocked(
   transaction: Transaction,
   memory: Memory,
-  columns: string[][],
+  { keys, columns }: { keys: Array<RunKey & { position?: number }>; columns: string[][] },
   now: Date,
   watch: ((runs: WatchedRun[], now: Date) => void) | undefined,
 ): Promise<RunState[]> {
-  const rows = await transaction.run<LoadedRow>(loadRuns, columns)
-  return runsOf(transaction, memory, rows, now, watch && ((ended) => transaction.afterCommit(() => watch(ended, now))))
+  const positions = keys.map(({ position }) => position ?? null)
+  const rows = positions.some((position) => position !== null && position >= firstCopy)
+    ? await transaction.run<LoadedRow>(loadRunsOf, [...columns, positions])
+    : await transaction.run<LoadedRow>(loadRuns, columns)
+  const going = new Set(keys.flatMap(({ id, position }) => (position === undefined ? [] : [`${id} ${position}`])))
+  const tell = watch && ((ended: WatchedRun[]) => transaction.afterCommit(() => watch(ended, now)))
+  return runsOf(transaction, memory, rows, now, { going, tell })
 }
 
-/** The runs in these rows; see `lockRuns` for those left out. */
+/**
+ * The runs in these rows; see `lockRuns` for those left out.
+ * @param going the steps that go on, as run and position
+ */
 export async function runsOf(
   transaction: Pick<Transaction, 'run'>,
   memory: Memory,
   rows: LoadedRow[],
   now: Date,
-  tell?: (ended: WatchedRun[]) => void,
+  { going, tell }: { going: ReadonlySet<string>; tell?: ((ended: WatchedRun[]) => void) | undefined },
 ): Promise<RunState[]> {
   const events = rows.flatMap(({ event }) => (event ? [datedEvent(event)] : []))
   const references = await readReferences(transaction, events)
@@ -126,17 +148,23 @@ export async function runsOf(
     runs.push(await existingRun(row, { environment, definition, event: references.factsOf(datedEvent(row.event)) }))
   }
   if (orphans.length > 0) {
-    const ended = await endAll(transaction, orphans, now)
+    const ended = await endAll(transaction, await wholeOrphans(transaction, orphans), now)
     tell?.(ended)
   }
-  await meetPeople(transaction, runs)
+  await meetPeople(transaction, runs, going)
   return runs
 }
 
-/** Those who are asked in copies that have not ended. */
-async function meetPeople(transaction: Pick<Transaction, 'run'>, runs: RunState[]): Promise<void> {
+/** Those who are asked in copies that go on. */
+async function meetPeople(
+  transaction: Pick<Transaction, 'run'>,
+  runs: RunState[],
+  going: ReadonlySet<string>,
+): Promise<void> {
   const asked = runs.flatMap((run) =>
-    run.jobs.flatMap((job) => (job.asked && !isEnded(job) ? [{ run, subscriberId: job.asked.subscriberId }] : [])),
+    run.jobs.flatMap(({ asked: copy, position }) =>
+      copy && going.has(`${run.id} ${position}`) ? [{ run, subscriberId: copy.subscriberId }] : [],
+    ),
   )
   if (asked.length === 0) return
   for (const { run, person } of await findPeople(transaction, asked))
@@ -167,6 +195,15 @@ interface Orphan {
   identifier: string
 }
 
+/** All their steps end. */
+async function wholeOrphans(transaction: Pick<Transaction, 'run'>, orphans: Orphan[]): Promise<Orphan[]> {
+  const partial = orphans.filter(({ row }) => row.is_partial).map(({ row }) => row)
+  if (partial.length === 0) return orphans
+  const keys = partial.map(({ environment_id: environmentId, id }) => ({ environmentId, id }))
+  const whole = new Map((await transaction.run<LoadedRow>(loadRuns, columnsOf(keys))).map((row) => [row.id, row]))
+  return orphans.map(({ row, identifier }) => ({ row: whole.get(row.id) ?? row, identifier }))
+}
+
 async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], now: Date): Promise<WatchedRun[]> {
   const told: WatchedRun[] = []
   const rows = orphans.map(({ row }) => row)
@@ -180,19 +217,20 @@ async function endAll(transaction: Pick<Transaction, 'run'>, orphans: Orphan[], 
         type: job.type,
         status: job.status as JobState['status'],
         reason: job.reason as JobState['reason'],
-        error: job.error,
+        error: job.error ?? null,
         dueAt: null,
         details: [],
         isChanged: false,
       })),
     }
     endOrphan(outline, now)
+    const stepIds = new Map((jobs ?? []).map(({ position, step_id }) => [position, step_id]))
     told.push({
       ...{ id, status: outline.status, transactionId: row.transaction_id, effects: { messages: [] } },
       ...{ subscriber: { subscriber_id: row.subscriber_id }, workflow: { identifier } },
       jobs: outline.jobs.map((job) => ({
         ...job,
-        step: { stepId: jobs?.find(({ position }) => position === job.position)?.step_id ?? '' },
+        step: { stepId: stepIds.get(job.position) ?? '' },
       })),
     })
     return outline.jobs
@@ -224,47 +262,7 @@ async function existingRun(
     'last_online_at',
     'snoozed_until',
   ])
-  const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
-  for (const job of row.jobs ?? []) {
-    // Redriven: use the step of the version it was redriven with.
-    const { version } = gateOf(job) ?? {}
-    const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
-    for (const step of allSteps(later?.steps ?? [])) if (step._id === job.step_row_id) steps.set(step._id, step)
-  }
-  const jobs = (row.jobs ?? []).map((job): JobState => {
-    const fallback = {
-      _id: job.step_row_id,
-      stepId: job.step_id,
-      name: job.step_id,
-      type: job.type,
-      controlValues: null,
-    }
-    return {
-      id: job.id,
-      position: job.position,
-      step: job.asked
-        ? copyStep(steps.get(job.step_row_id) ?? fallback, job.type)
-        : (steps.get(job.step_row_id) ?? fallback),
-      type: job.type,
-      status: job.status as JobState['status'],
-      reason: job.reason as JobState['reason'],
-      error: job.error,
-      providerId: job.provider_id,
-      details: wholeLog(job.details, { createdAt: new Date(job.created_at), providerId: job.provider_id }),
-      storedDetails: job.details.length,
-      output: isoDates(row.seen?.[job.id]) ?? job.output,
-      digest: job.digest,
-      mergedInto: job.merged_into,
-      asked: job.asked,
-      scheduleExtensions: job.schedule_extensions,
-      attempts: job.attempts,
-      delivery: job.delivery,
-      dueAt: job.due_at === null ? null : new Date(job.due_at),
-      createdAt: new Date(job.created_at),
-      isChanged: false,
-      isNew: false,
-    }
-  })
+  const jobs = await jobsFrom(row.jobs ?? [], { environment, definition, seen: row.seen })
   return {
     id: row.id,
     transactionId: row.transaction_id,
@@ -287,9 +285,71 @@ async function existingRun(
     digestedInto: row.digested_into,
     goals: row.goals,
     jobs,
+    isPartial: row.is_partial,
     createdAt: row.created_at,
     isNew: false,
     effects: noEffects(),
+  }
+}
+
+async function jobsFrom(
+  rows: ReadJob[],
+  {
+    environment,
+    definition,
+    seen,
+  }: Pick<PreparedEvent, 'definition'> & {
+    environment: RememberedEnvironment
+    seen: LoadedRow['seen']
+  },
+): Promise<JobState[]> {
+  const steps = new Map(allSteps(definition.steps).map((step) => [step._id, step]))
+  for (const { delivery, step_row_id } of rows) {
+    // Redriven: use the step of the version it was redriven with.
+    const { version } = (delivery && gateOf({ delivery })) ?? {}
+    const later = version === undefined ? undefined : await environment.version(definition.id, version)
+    for (const step of allSteps(later?.steps ?? [])) if (step._id === step_row_id) steps.set(step._id, step)
+  }
+  return rows.map((job): JobState => {
+    const { step_row_id: _id, step_id: stepId, type, details = [], provider_id: providerId = null, due_at } = job
+    const step = steps.get(_id) ?? { _id, stepId, name: stepId, type, controlValues: null }
+    const createdAt = new Date(job.created_at)
+    return {
+      ...{ id: job.id, position: job.position, step: job.asked ? copyStep(step, type) : step, type, providerId },
+      ...{
+        status: job.status as JobState['status'],
+        reason: job.reason as JobState['reason'],
+        error: job.error ?? null,
+      },
+      ...{ details: wholeLog(details, { createdAt, providerId }), storedDetails: details.length },
+      output: isoDates(seen?.[job.id]) ?? job.output ?? null,
+      ...{ digest: job.digest ?? null, mergedInto: job.merged_into ?? null, asked: job.asked },
+      ...{
+        scheduleExtensions: job.schedule_extensions ?? 0,
+        attempts: job.attempts ?? 0,
+        delivery: job.delivery ?? null,
+      },
+      ...{ dueAt: due_at ? new Date(due_at) : null, createdAt, isChanged: false, isNew: false },
+    }
+  })
+}
+
+/** Reads the copies of questions that were not read with these runs. */
+export async function addCopies(
+  transaction: Pick<Transaction, 'run'>,
+  memory: Memory,
+  runs: RunState[],
+): Promise<void> {
+  const keys = runs.map(({ environment, id }) => ({ environmentId: environment.id, id }))
+  const rows = await transaction.run<{ notification_id: string; jobs: ReadJob[] }>(findCopies, columnsOf(keys))
+  for (const run of runs) {
+    const environment = await memory.recall(run.environment.id)
+    const known = new Set(run.jobs.map(({ position }) => position))
+    const stored = rows.find(({ notification_id }) => notification_id === run.id)?.jobs ?? []
+    const rest = stored.filter(({ position }) => !known.has(position))
+    if (environment) run.jobs.push(...(await jobsFrom(rest, { environment, definition: run.definition, seen: null })))
+    run.jobs.sort((a, b) => a.position - b.position)
+    run.isPartial = false
   }
 }
 

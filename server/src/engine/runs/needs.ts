@@ -14,6 +14,7 @@ import type {
   FindOnDuty,
   FindSchedule,
   FindTopicMembers,
+  FoundMembers,
   HandDigestOn,
   HeardEvent,
   JoinDigest,
@@ -24,6 +25,7 @@ import type {
   ThrottlePass,
 } from '../../steps/contract/need.ts'
 import { findMessageFacts, findPostedEvents, holdBeginnings } from '../core/event-statements.ts'
+import type { Memory } from '../core/memory.ts'
 import { onDuty, type RotaRules } from '../core/rota.ts'
 import {
   findMerged,
@@ -38,11 +40,11 @@ import {
 import { preferencesFor, type StoredPreference } from './compose.ts'
 import { byGroup, type DigestRow, type GroupRow, groupRowOf, rowKey } from './groups.ts'
 import { handOver } from './hand-over.ts'
-import { findPeople } from './load.ts'
+import { addCopies, findPeople } from './load.ts'
 import { type FactRow, factsOf, newMessagesOf } from './message-facts.ts'
 import { endByFault } from './run.ts'
 import { type RunState, StepFault } from './run-state.ts'
-import { type StartingParts, startWorkflows } from './start-workflows.ts'
+import { type HeldStart, queueHeldStarts, type StartingParts, startWorkflows } from './start-workflows.ts'
 import { updateSubscribers } from './update-subscribers.ts'
 import {
   closeDigest,
@@ -78,6 +80,7 @@ export async function settle(
   now: Date,
 ): Promise<void> {
   let waiting: Waiting[] = []
+  const starts: Starts = new Map()
   const lines = new Map<RunState, Thread[]>()
   const step = (thread: Thread, answer?: Answer): void => {
     const need = proceed(thread, answer, { now, log: parts.log })
@@ -102,14 +105,21 @@ export async function settle(
   while (waiting.length > 0) {
     const asked = waiting
     waiting = []
-    const answers = await answerAll(transaction, asked, parts, now)
+    const answers = await answerAll(transaction, asked, { ...parts, starts }, now)
     for (const [index, thread] of asked.entries()) {
       const answer = answers[index]
       if (answer && 'traces' in answer && answer.traces) thread.run.digestedTraces = answer.traces
       step(thread, answer)
     }
   }
+  if (starts.size === 0) return
+  // Run by run, as if each had gone on alone: together they have asked step by step.
+  const inOrder = threads.flatMap(({ progress }) => starts.get(progress) ?? [])
+  await queueHeldStarts(transaction, inOrder, parts)
 }
+
+/** Where the clock is held: what each has started. */
+type Starts = Map<Thread['progress'], HeldStart[]>
 
 /** A bug of ours in one run fails its step, and leaves the other runs alone. */
 function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, log }: { now: Date; log: Logger }) {
@@ -128,7 +138,7 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
 async function answerAll(
   transaction: Transaction,
   asked: Waiting[],
-  parts: SettlingParts,
+  parts: SettlingParts & { starts: Starts },
   now: Date,
 ): Promise<Answer[]> {
   const needs = asked.map(({ need }) => need)
@@ -143,6 +153,7 @@ async function answerAll(
   await findEvents(transaction, of<FindEvents>('find events'), answers)
   await findMessages(transaction, asked, now, answers)
   await meetAsked(transaction, asked, answers)
+  await meetCopies(transaction, asked, parts.memory, answers)
   await findAskedMembers(transaction, of<FindTopicMembers>('find topic members'), answers)
   await findDuties(transaction, of<FindOnDuty>('find on duty'), answers)
   await actOutside(transaction, asked, parts, now, answers)
@@ -244,17 +255,34 @@ async function meetAsked(transaction: Transaction, waiting: Waiting[], answers: 
       answers.set(need, { people: found.filter((each) => each.run === run).map(({ person }) => person) })
 }
 
-/** The members of topics, in the order in which they subscribed. */
+/** The rest of the copies of their questions. */
+async function meetCopies(
+  transaction: Transaction,
+  asked: Waiting[],
+  memory: Memory,
+  answers: Map<Need, Answer>,
+): Promise<void> {
+  const all = asked.filter(({ need }) => need.need === 'find copies')
+  if (all.length === 0) return
+  await addCopies(transaction, memory, [...new Set(all.map(({ run }) => run))])
+  for (const { need } of all) answers.set(need, { areThere: true })
+}
+
+/** Members of topics, in the order in which they subscribed. */
 const findTopicMembers = statement(
   'find_topic_members',
-  `SELECT r.place, o.id IS NOT NULL AS is_there, ARRAY(
-     SELECT s.subscriber_id FROM topic_subscriptions t
-     JOIN subscribers s ON s.environment_id = t.environment_id AND s.id = t.subscriber_row_id
-     WHERE t.environment_id = o.environment_id AND t.topic_id = o.id
-       AND t.context_keys = ARRAY(SELECT json_array_elements_text(r.context_keys))
-     GROUP BY s.subscriber_id ORDER BY min(t.id) LIMIT r.most) AS subscriber_ids
-   FROM json_to_recordset($1::json) AS r (place int, environment_id text, topic_key text, context_keys json, most int)
-   LEFT JOIN topics o ON o.environment_id = r.environment_id AND o.key = r.topic_key`,
+  `SELECT r.place, m.members, CASE WHEN m.count = r.most THEN m.last END AS after
+   FROM json_to_recordset($1::json)
+     AS r (place int, environment_id text, topic_key text, context_keys json, after text, most int)
+   JOIN topics o ON o.environment_id = r.environment_id AND o.key = r.topic_key
+   CROSS JOIN LATERAL (
+     SELECT count(*)::int AS count, max(t.id) AS last,
+       coalesce(array_agg(s.subscriber_id ORDER BY t.id) FILTER (WHERE s.id IS NOT NULL), '{}') AS members
+     FROM (SELECT t.id, t.subscriber_row_id FROM topic_subscriptions t
+           WHERE t.environment_id = o.environment_id AND t.topic_id = o.id AND t.id > r.after
+             AND t.context_keys = ARRAY(SELECT json_array_elements_text(r.context_keys))
+           ORDER BY t.id LIMIT r.most) t
+     LEFT JOIN subscribers s ON s.environment_id = o.environment_id AND s.id = t.subscriber_row_id) m`,
 )
 
 async function findAskedMembers(
@@ -263,16 +291,17 @@ async function findAskedMembers(
   answers: Map<Need, Answer>,
 ): Promise<void> {
   if (needs.length === 0) return
-  const rows = await transaction.run<{ place: number; is_there: boolean; subscriber_ids: string[] }>(findTopicMembers, [
+  const rows = await transaction.run<FoundMembers & { place: number }>(findTopicMembers, [
     JSON.stringify(
-      needs.map(({ environmentId, topicKey, contextKeys, most }, place) => ({
-        ...{ place, environment_id: environmentId, topic_key: topicKey, context_keys: contextKeys, most },
+      needs.map(({ environmentId, topicKey, contextKeys, after, most }, place) => ({
+        ...{ place, environment_id: environmentId, topic_key: topicKey, context_keys: contextKeys, after, most },
       })),
     ),
   ])
-  for (const { place, is_there, subscriber_ids } of rows) {
+  for (const need of needs) answers.set(need, { members: [], after: null })
+  for (const { place, members, after } of rows) {
     const need = needs[place]
-    if (need) answers.set(need, { subscriberIds: is_there ? subscriber_ids : undefined })
+    if (need) answers.set(need, { members, after })
   }
 }
 
@@ -496,7 +525,7 @@ function scheduleIn(rows: ScheduleRow[], { environmentId, subscriberRowId }: Fin
 async function actOutside(
   transaction: Transaction,
   asked: Waiting[],
-  parts: SettlingParts,
+  { starts, ...parts }: SettlingParts & { starts: Starts },
   now: Date,
   answers: Map<Need, Answer>,
 ): Promise<void> {
@@ -504,9 +533,14 @@ async function actOutside(
   if (updates.length > 0)
     for (const [need, changed] of await updateSubscribers(transaction, updates, parts.memory, now))
       answers.set(need, { changed })
-  const starts = asked.flatMap(({ need, run }) =>
-    need.need === 'start workflow' ? [{ need, trace: run.event.trace }] : [],
+  const wanted = asked.flatMap(({ need, run, progress }) =>
+    need.need === 'start workflow' ? [{ need, trace: run.event.trace, progress }] : [],
   )
-  if (starts.length > 0)
-    for (const [need, status] of await startWorkflows(transaction, starts, parts, now)) answers.set(need, { status })
+  if (wanted.length === 0) return
+  const { statuses, held } = await startWorkflows(transaction, wanted, parts, now)
+  for (const [need, status] of statuses) answers.set(need, { status })
+  for (const { need, progress } of wanted) {
+    const start = held.get(need)
+    if (start) starts.set(progress, [...(starts.get(progress) ?? []), start])
+  }
 }

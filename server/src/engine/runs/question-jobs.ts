@@ -1,7 +1,7 @@
 // The copies of a question among the steps of a run: made, looked at and closed, and the run as whoever is asked sees it.
 import { detail } from '../../steps/contract/outcome.ts'
-import type { Asking, CopyState } from '../../steps/contract/question.ts'
-import { keptIn } from '../../steps/kinds/ask.ts'
+import { type Asking, type CopyState, mostCopies } from '../../steps/contract/question.ts'
+import { questionIdIn } from '../../steps/kinds/ask.ts'
 import { copyStep } from '../../steps/kinds/ask-copies.ts'
 import { type JobState, type JobStatus, newJob, note, type RunState } from './run-state.ts'
 
@@ -10,12 +10,19 @@ export const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
   run.jobs.filter(({ asked }) => asked?.of === position)
 
 /** Their positions are beyond those of all steps. */
-const firstCopy = 1_000
+export const firstCopy = 1_000
+
+/** The last of the copies that there are. */
+const lastCopy = ({ jobs }: RunState): number =>
+  jobs.reduce((last, { position }) => Math.max(last, position), firstCopy - 1)
+
+/** How many more copies there can be. */
+export const roomIn = (run: RunState): number => firstCopy + mostCopies - 1 - lastCopy(run)
 
 /** Notes what is asked, and makes the copies. */
 export function ask(run: RunState, job: JobState, asking: Asking, now: Date): void {
   run.effects.asking.push({ ...asking, job })
-  let position = Math.max(firstCopy - 1, ...run.jobs.map((each) => each.position))
+  let position = lastCopy(run)
   const jobs = asking.copies.map(({ person, channel, level, round, reminder }) => {
     const { subscriber_id: subscriberId } = person.subscriber
     run.people.set(subscriberId, person)
@@ -44,10 +51,15 @@ const copyStates: Partial<Record<JobStatus, CopyState['state']>> = {
   skipped: 'held',
 }
 
-export const copiesOf = (run: RunState, job: JobState): CopyState[] =>
-  copyJobs(run, job).flatMap(({ asked, type, status }) =>
-    asked ? [{ ...asked, channel: type, state: copyStates[status] ?? 'underway' }] : [],
-  )
+export function copiesOf({ jobs }: RunState, { position }: JobState): CopyState[] {
+  const copies: CopyState[] = []
+  for (const { asked, type: channel, status } of jobs) {
+    if (asked?.of !== position) continue
+    const { of, subscriberId, level, round, reminder } = asked
+    copies.push({ of, subscriberId, level, round, reminder, channel, state: copyStates[status] ?? 'underway' })
+  }
+  return copies
+}
 
 /** The run as a copy sees it: for the person who is asked. */
 export function viewOf(run: RunState, { asked }: JobState): RunState {
@@ -62,7 +74,7 @@ export function viewOf(run: RunState, { asked }: JobState): RunState {
 export function questionIn(run: RunState, { asked, type }: JobState): { data?: Record<string, unknown> } {
   const of = asked && run.jobs.find(({ position }) => position === asked.of)
   if (!of || type !== 'in_app') return {}
-  return { data: { question: { id: keptIn({ job: of }).questionId, state: 'open', answer: null, answeredBy: null } } }
+  return { data: { question: { id: questionIdIn(of), state: 'open', answer: null, answeredBy: null } } }
 }
 
 /** Whose message it is. */

@@ -8,7 +8,7 @@ import { rowsGiven, type Statement, statement, type Transaction } from '../../db
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 import {
   type AskedChannel,
-  channelsOf,
+  channelsIn,
   findSentCopies,
   placesOf,
   type SentCopy,
@@ -144,8 +144,12 @@ export async function storeQuestions(transaction: Transaction, runs: RunState[],
   if (added.length > 0) await transaction.run(addQuestions, [storableJson(added.map(newRow)), now])
   const saved = changes.filter(({ question }) => !question.texts)
   if (saved.length > 0) await transaction.run(saveQuestions, [storableJson(saved.map(changedRow)), now])
+  const since = now.toISOString()
   const people = changes.flatMap(({ run, question }) =>
-    [...question.asked.map(({ subscriberId }) => subscriberId), question.answeredBy?.subscriberId ?? []]
+    [
+      ...question.asked.flatMap(({ subscriberId, at }) => (at === since ? [subscriberId] : [])),
+      question.answeredBy?.subscriberId ?? [],
+    ]
       .flat()
       .map((subscriberId) => ({ environmentId: run.environment.id, questionId: question.id, subscriberId })),
   )
@@ -199,12 +203,12 @@ interface ToldQuestion {
 async function withChannels(transaction: Pick<Transaction, 'run'>, told: ToldQuestion[]): Promise<ToldQuestion[]> {
   if (told.length === 0) return told
   const places = told.map(({ environmentId, object }) => ({ ...object, environment_id: environmentId }))
-  const copies = await transaction.run<SentCopy>(findSentCopies, placesOf(places))
+  const channelsOf = channelsIn(await transaction.run<SentCopy>(findSentCopies, placesOf(places)))
   return told.map((each) => ({
     ...each,
     object: {
       ...each.object,
-      asked: each.object.asked.map((entry) => ({ ...entry, channels: channelsOf(copies, each.object, entry) })),
+      asked: each.object.asked.map((entry) => ({ ...entry, channels: channelsOf(each.object, entry) })),
     },
   }))
 }

@@ -54,6 +54,8 @@ export interface RunState extends RunFacts {
   /** Null before its goals are asked, and without any. */
   goals: RunGoals | null
   jobs: JobState[]
+  /** Whether copies of its questions were not read that nothing happens to. */
+  isPartial: boolean
   createdAt: Date
   isNew: boolean
   /** Who is asked in copies of its questions, by subscriber id, as far as they are needed. */
@@ -178,7 +180,7 @@ export function note(job: Pick<JobState, 'details' | 'isChanged'>, line: Detail,
 /** Many details share one moment; format it once. */
 const latest = { moment: new Date(0), text: '' }
 
-function isoOf(moment: Date): string {
+export function isoOf(moment: Date): string {
   if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
   return latest.text
 }

@@ -48,7 +48,8 @@ export function* advance(run: RunState, now: Date): Progress<void> {
 }
 
 /** The call of a step is over that was under way when a goal was met. It is not made again. */
-function recordLast(run: RunState, job: JobState, outcome: StepOutcome | undefined, now: Date): void {
+function* recordLast(run: RunState, job: JobState, outcome: StepOutcome | undefined, now: Date): Progress<void> {
+  yield* meetCopies(run)
   if (outcome) apply(run, job, outcome, now)
   if (!isEnded(job)) {
     const { effects } = run
@@ -139,9 +140,14 @@ export function* wakeUp(run: RunState, job: JobState, now: Date): Progress<void>
   run.effects.calls.push(job.position)
 }
 
+/** All copies of its questions are looked at: those that were not read are read now. */
+function* meetCopies(run: RunState): Progress<void> {
+  if (run.isPartial) yield { need: 'find copies', environmentId: run.environment.id, notificationId: run.id }
+}
+
 /** The step's call is over. */
 export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
-  if (run.goals?.met) return recordLast(run, job, outcome, now)
+  if (run.goals?.met) return yield* recordLast(run, job, outcome, now)
   yield* conclude(run, job, outcome, now)
 }
 
@@ -157,14 +163,14 @@ export function* goOnPast(
   now: Date,
 ): Progress<void> {
   if (outcome) openGate(job, judgement, now)
-  if (run.goals?.met) return recordLast(run, job, outcome, now)
+  if (run.goals?.met) return yield* recordLast(run, job, outcome, now)
   const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
   yield* conclude(run, job, next, now)
 }
 
 /** The user's code has decided what the step does; the rest is as if the workflow said so. */
 export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
-  if (run.goals?.met) return recordLast(run, job, undefined, now)
+  if (run.goals?.met) return yield* recordLast(run, job, undefined, now)
   const kind = kindOf(job)
   const of = { ...stepRunOf(run, job, now), values: outputs, isRendered: true }
   const outcome = yield* guarded(
@@ -215,6 +221,9 @@ function* look(run: RunState, job: JobState, now: Date): Progress<StepOutcome | 
 function* concludeCopy(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
   apply(run, job, outcome, now)
   const of = run.jobs.find(({ position }) => position === job.asked?.of)
+  // Whoever has a copy, or will get one, can answer.
+  if (of?.status === 'delayed' && (job.status === 'completed' || !isEnded(job))) return
+  yield* meetCopies(run)
   if (of?.status === 'delayed') {
     const next = yield* look(run, of, now)
     if (next && (yield* applied(run, of, next, now))) yield* advance(run, now)

@@ -56,13 +56,25 @@ const findTenantChoices = statement(
      ON o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.workflow_id = g.workflow_id`,
 )
 
-/** @returns what each would have been answered */
+/** A trigger that was accepted where the clock is held. */
+export interface HeldStart {
+  environment_id: string
+  id: string
+}
+
+export interface Started {
+  /** What each would have been answered. */
+  statuses: Map<StartWorkflow, string>
+  /** They are started in their turn, once that is said (`queueHeldStarts`). */
+  held: Map<StartWorkflow, HeldStart>
+}
+
 export async function startWorkflows(
   transaction: Transaction,
   asked: Array<{ need: StartWorkflow; trace: string | null }>,
   { memory, bell, dedupDays }: StartingParts,
   now: Date,
-): Promise<Map<StartWorkflow, string>> {
+): Promise<Started> {
   const statuses = new Map<StartWorkflow, string>()
   const found: Start[] = []
   for (const { need, trace } of asked) {
@@ -79,7 +91,7 @@ export async function startWorkflows(
     statuses.set(each.need, judged)
     return []
   })
-  if (rows.length === 0) return statuses
+  if (rows.length === 0) return { statuses, held: new Map() }
   const expiresAt = new Date(realOf(now).getTime() + dedupDays * dayMs)
   const [row] = await transaction.run<{ accepted: string[]; queued: number }>(acceptStarted, [
     storableJson(rows.map(({ need, row }) => ({ ...row, is_held: need.isHeld }))),
@@ -87,20 +99,24 @@ export async function startWorkflows(
   ])
   for (const { need } of rows) statuses.set(need, 'processed')
   const accepted = new Set(row?.accepted)
-  const held = rows.filter((each) => each.need.isHeld && accepted.has(each.row.id)).map((each) => each.row)
   if (row && row.queued > 0) transaction.afterCommit(() => bell.ring('start_runs', row.queued))
-  const [first] = held
-  if (first) {
-    const work = held.map(({ environment_id, id }) => ({
-      environment_id,
-      subject_id: id,
-      position: 0,
-      due_at: beforeWaits,
-    }))
-    await transaction.run(addHeldWork, [JSON.stringify(work.map((each) => ({ ...each, kind: 'start', held: true })))])
-    await tellHeldWork(transaction, first.environment_id, { bell })
-  }
-  return statuses
+  const held = rows.filter((each) => each.need.isHeld && accepted.has(each.row.id))
+  return { statuses, held: new Map(held.map((each) => [each.need, each.row])) }
+}
+
+/** In this order. */
+export async function queueHeldStarts(
+  transaction: Transaction,
+  starts: HeldStart[],
+  { bell }: Pick<StartingParts, 'bell'>,
+): Promise<void> {
+  const [first] = starts
+  if (!first) return
+  const work = starts.map(({ environment_id, id: subject_id }) => ({
+    ...{ environment_id, subject_id, position: 0, due_at: beforeWaits, kind: 'start', held: true },
+  }))
+  await transaction.run(addHeldWork, [JSON.stringify(work)])
+  await tellHeldWork(transaction, first.environment_id, { bell })
 }
 
 async function tenantChoices(

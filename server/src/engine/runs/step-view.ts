@@ -4,10 +4,10 @@ import type { ControlValues, StepType } from '../../steps/contract/kind.ts'
 import type { AskChannel } from '../../steps/contract/question.ts'
 import type { StepRun } from '../../steps/contract/step-run.ts'
 import { gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
-import { keptIn } from '../../steps/kinds/ask.ts'
+import { questionIdIn } from '../../steps/kinds/ask.ts'
 import { copyContent } from '../../steps/kinds/ask-copies.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
-import { copiesOf, viewOf } from './question-jobs.ts'
+import { copiesOf, roomIn, viewOf } from './question-jobs.ts'
 import { type JobState, kindOf, type RunState } from './run-state.ts'
 
 function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
@@ -16,8 +16,8 @@ function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
   const person = asked && run.people.get(asked.subscriberId)
   const view = viewOf(run, job)
   if (!of || !person) return { now, run: view, step: job.step, values: {}, job }
-  const { questionId } = keptIn({ job: of })
-  const { values, question } = copyContent(stepRunOf(run, of, now), person, questionId, job.type as AskChannel)
+  const asking = { now, run, step: of.step, values: normalValues(of.step), job: of }
+  const { values, question } = copyContent(asking, person, questionIdIn(of), job.type as AskChannel)
   // The step does not know about places in caps: it sees only its own delivery state.
   const own = gateOf(job) ? { ...job, delivery: withGate(job.delivery, undefined) } : job
   return { now, run: { ...view, question }, step: job.step, values, job: own }
@@ -26,7 +26,8 @@ function copyRunOf(run: RunState, job: JobState, now: Date): StepRun {
 export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
   const { step } = job
   if (job.asked) return copyRunOf(run, job, now)
-  if (kindOf(job).look) return { now, run, step, values: normalValues(step), job, copies: copiesOf(run, job) }
+  if (kindOf(job).look)
+    return { now, run, step, values: normalValues(step), job, copies: copiesOf(run, job), room: roomIn(run) }
   const gate = gateOf(job)
   if (!gate) return { now, run, step, values: normalValues(step), job }
   // The step does not know about filters: it sees only its own delivery state.

@@ -272,6 +272,7 @@ async function storeWaits(transaction: Transaction, runs: RunState[], now: Date)
       over.map(({ run }) => run.environment.id),
       over.map(({ run }) => run.id),
       over.map(({ position }) => position),
+      now,
     ])
   const waits = runs.flatMap(waitRows)
   if (waits.length > 0) await transaction.run(saveWaits, [storableJson(waits), now])

@@ -1,10 +1,11 @@
-// Waits that end at the same moment: one environment with many does not hold up another's.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+// Waits that end at the same moment: one environment with many does not hold up another's. And the timers of waits that are over.
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { planOf, statementsOf } from '../../../test/plan.ts'
-import { contentsOf, inApp, makeWorkflow, type Step, trigger } from '../../../test/runs.ts'
+import { contentsOf, inApp, makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
-const server = useServer()
+const server = useServer({}, { isOwn: true })
 
 // A trigger in the database records what each transaction took.
 beforeAll(async () => {
@@ -163,4 +164,111 @@ test('neither way of taking timers reads or sorts those it leaves', async () => 
     expect(new Set(indexes)).toEqual(new Set(isInTurn ? ['timers_pkey', 'timers_by_environment'] : ['timers_due']))
     expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([])
   }
+})
+
+describe('the timer of a wait that is over', () => {
+  const wait: Step = {
+    ...{ stepId: 'wait', type: 'wait_for_event' },
+    controlValues: { for: [{ event: 'paid' }], amount: 30, unit: 'days' },
+  }
+  const question: Step = {
+    ...{ stepId: 'ask', type: 'ask' },
+    controlValues: {
+      ...{ question: 'Fine?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'] },
+      ...{ amount: 30, unit: 'days' },
+    },
+  }
+
+  const left = async () => {
+    const { rows } = await server.database.pool.query('SELECT position, kind, due_at FROM timers')
+    return rows
+  }
+  const pay = async (api: Api) => {
+    await api.post('/v2/events', { name: 'paid', subscriberId: 'ada' })
+    await server.drain()
+  }
+  const answer = async (api: Api) => {
+    const { data } = (await api.get('/v2/questions')).body
+    await api.post(`/v2/questions/${data[0].id}/answer`, { answer: 'yes', subscriberId: 'ada' })
+  }
+
+  test.each([
+    ['by an event', wait, pay],
+    ['by an answer', question, answer],
+  ])('goes, even if another session held it when the wait was ended %s', async (_, step, end) => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'long', [step, inApp('It is over')])
+    const transactionId = await trigger(api, 'long', 'ada')
+    await server.drain()
+    await server.database.db.transaction().execute(async (tx) => {
+      await sql`SELECT FROM timers WHERE environment_id = ${api.environmentId} FOR UPDATE`.execute(tx)
+      await end(api)
+      expect(await runOf(api, transactionId)).toMatchObject({ status: 'completed' })
+      // It is looked for again, as long as that lasts.
+      for (const _try of [1, 2]) {
+        server.clock.advance({ seconds: 1 })
+        await server.drain()
+        expect(await left()).toHaveLength(2)
+      }
+    })
+    server.clock.advance({ seconds: 1 })
+    await server.drain()
+    expect(await left()).toEqual([])
+    expect(await contentsOf(api, 'ada')).toContain('It is over')
+  })
+
+  test('goes with a digest that its last event closes', async () => {
+    const api = await server.freshApi()
+    const digest = { stepId: 'digest', type: 'digest', controlValues: { amount: 30, unit: 'days', maxEvents: 2 } }
+    await makeWorkflow(api, 'few', [digest, inApp('{{steps.digest.eventCount}}')])
+    for (const _event of [1, 2]) await trigger(api, 'few', 'ada')
+    await server.drain()
+    expect(await contentsOf(api, 'ada')).toEqual(['2'])
+    expect(await left()).toEqual([])
+  })
+
+  test('goes with a run whose subscriber is found to be gone when an event comes', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'long', [
+      { ...wait, controlValues: { ...wait.controlValues, for: [{ event: 'paid', key: 'k' }] } },
+    ])
+    const transactionId = await trigger(api, 'long', 'ada')
+    await server.drain()
+    await sql`DELETE FROM subscribers WHERE environment_id = ${api.environmentId}`.execute(server.database.db)
+    await api.post('/v2/events', { name: 'paid', key: 'k' })
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs).toMatchObject([{ status: 'failed', reason: 'subscriber_gone' }])
+    expect(await left()).toEqual([])
+  })
+
+  test('goes with a cancel, even if the wait began while the cancel was waiting for the run', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'later', [delay, inApp('It is time')])
+    const transactionId = await trigger(api, 'later', 'ada')
+    await server.drain()
+    const { pool, db } = server.database
+    const { rows: timers } = await pool.query(
+      'DELETE FROM timers RETURNING environment_id, subject_id, position, due_at',
+    )
+    const canceling = await db.transaction().execute(async (tx) => {
+      await sql`SELECT FROM notifications WHERE environment_id = ${api.environmentId} FOR UPDATE`.execute(tx)
+      const answered = api.delete(`/v1/events/trigger/${transactionId}`)
+      await vi.waitUntil(
+        async () => {
+          const { rows } = await pool.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+          return rows.length > 0
+        },
+        { interval: 5, timeout: 10_000 },
+      )
+      for (const { environment_id, subject_id, position, due_at } of timers)
+        await sql`
+          INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+          VALUES (${environment_id}, ${subject_id}, ${position}, 'step', ${due_at})`.execute(tx)
+      return [answered]
+    })
+    expect(await Promise.all(canceling)).toMatchObject([{ status: 200, body: true }])
+    expect(await left()).toEqual([])
+  })
 })

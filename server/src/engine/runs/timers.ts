@@ -7,7 +7,7 @@ import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { detail } from '../../steps/contract/outcome.ts'
 import { priorities } from '../core/fair-share.ts'
 import { timeIn } from '../core/held-clocks.ts'
-import { findSoon, takeTimers } from '../core/statements.ts'
+import { findSoon, takeTimers } from '../core/timer-statements.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { wakeEarly, wakeUp } from './run.ts'
@@ -112,9 +112,13 @@ export async function wakeTaken(
   if (clicked.length > 0) await parts.settleClicks?.(transaction, clicked, now)
   const steps = timers.filter(({ kind }) => kind === 'step')
   if (steps.length === 0) return
-  const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now, watch)).map((run) => [run.id, run]))
+  const keys = steps.map(({ environment_id, subject_id, position }) => ({
+    ...{ environmentId: environment_id, id: subject_id, position: ownOf(position) },
+  }))
+  const runs = new Map((await lockRuns(transaction, memory, keys, now, watch)).map((run) => [run.id, run]))
   const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
   await settle(transaction, threads, parts, now)
+  for (const { subject_id, position } of steps) if (position < 0) leaveOwn(runs.get(subject_id), ownOf(position))
   // In the order of their waits, so that what they begin has that order too.
   const woken = [...new Set(steps.flatMap(({ subject_id }) => runs.get(subject_id) ?? []))]
   if (watch) transaction.afterCommit(() => watch(woken, now))
@@ -156,11 +160,20 @@ export async function endWait(
   })
 }
 
+/** The step of a timer. */
+const ownOf = (position: number): number => (position < 0 ? secondTimer(position) : position)
+
+/** A second timer ends a wait before its time, or is only there to drop the step's own. */
 function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
-  const own = position < 0 ? secondTimer(position) : position
-  const job = run?.jobs.find((each) => each.position === own)
-  if (!run || !job) return []
+  const job = run?.jobs.find((each) => each.position === ownOf(position))
+  if (!run || !job || (position < 0 && job.status !== 'delayed')) return []
   return [{ run, progress: wakeUp(run, job, now) }]
+}
+
+/** The own timer of a step that waits no longer would stay until its time. */
+function leaveOwn(run: RunState | undefined, position: number): void {
+  const job = run?.jobs.find((each) => each.position === position)
+  if (run && job?.dueAt === null) run.effects.unlistens.push(position)
 }
 
 /** Every minute: queues wake-ups for timers that have come near, or were missed. */

@@ -1,6 +1,6 @@
 // Calls of simulated steps: those that hang until a moment of simulated time, and what each attempt led to.
 import { messageIdFor } from '../../steps/contract/message.ts'
-import type { Progress as DestinationProgress } from '../../steps/delivery/dispatch.ts'
+import type { Progress as DestinationProgress } from '../../steps/delivery/progress.ts'
 import type { CallResult } from '../runs/call.ts'
 import type { JobState } from '../runs/run-state.ts'
 import type { Attempt } from './record.ts'

@@ -27,21 +27,36 @@ export function checkExpectations(expect: Members[], startAt: number): void {
     const { count } = entry
     if (count !== undefined && !(Number.isInteger(count) && Number(count) >= 0))
       throw invalid(`${where}.count`, 'it must be a whole number')
-    for (const each of list) checkValues(each, `${where}.${kind}`, startAt)
+    for (const [place, each] of list.entries())
+      checkValues(each, kind === 'messages' ? `${where}.messages[${place}]` : `${where}.${kind}`, startAt)
   }
 }
 
-function checkValues(wanted: Members, where: string, startAt: number): void {
-  for (const [name, value] of Object.entries(wanted)) {
-    if (typeof value !== 'string') continue
-    if (isTime(name))
-      try {
-        momentMs(value, startAt)
-      } catch (error) {
-        if (error instanceof MomentInvalid) throw invalid(`${where}.${name}`, error.message)
-        throw error
-      }
-    else if (isPattern(value)) patternOf(value, `${where}.${name}`)
+/** Where the answer has lists of its own; elsewhere below an entry, members are the user's, and what is no moment is a text. */
+const ownLists = ['waits', 'attempts']
+
+function checkValues(wanted: Members, where: string, startAt: number, isOwn = true): void {
+  for (const [name, value] of Object.entries(wanted)) checkValue(value, name, `${where}.${name}`, startAt, isOwn)
+}
+
+function checkValue(value: unknown, name: string, where: string, startAt: number, isOwn: boolean): void {
+  if (Array.isArray(value))
+    for (const [index, each] of value.entries()) {
+      const at = `${where}[${index}]`
+      if (isObject(each)) checkValues(each, at, startAt, isOwn && ownLists.includes(name))
+      else checkValue(each, name, at, startAt, isOwn)
+    }
+  else if (isObject(value)) checkValues(value, where, startAt, false)
+  else if (typeof value === 'string' && isTime(name) && isOwn) checkMoment(value, where, startAt)
+  else if (typeof value === 'string' && isPattern(value)) patternOf(value, where)
+}
+
+function checkMoment(value: string, where: string, startAt: number): void {
+  try {
+    momentMs(value, startAt)
+  } catch (error) {
+    if (error instanceof MomentInvalid) throw invalid(where, error.message)
+    throw error
   }
 }
 
@@ -170,8 +185,9 @@ const isTime = (name: string) => name === 'at' || name === 'from' || name === 'u
 
 function isFitting(found: unknown, wanted: unknown, name: string, startAt: number): boolean {
   if (typeof wanted === 'string' && typeof found === 'string') {
-    if (isTime(name)) return Date.parse(found) === momentMs(wanted, startAt)
-    return isPattern(wanted) ? patternOf(wanted).test(found) : found === wanted
+    if (found === wanted) return true
+    if (isTime(name)) return isMoment(found, wanted, startAt)
+    return isPattern(wanted) && patternOf(wanted).test(found)
   }
   if (Array.isArray(wanted))
     return (
@@ -182,6 +198,15 @@ function isFitting(found: unknown, wanted: unknown, name: string, startAt: numbe
   if (isObject(wanted))
     return isObject(found) && Object.entries(wanted).every(([key, value]) => isFitting(found[key], value, key, startAt))
   return found === wanted
+}
+
+function isMoment(found: string, wanted: string, startAt: number): boolean {
+  try {
+    return Date.parse(found) === momentMs(wanted, startAt)
+  } catch (error) {
+    if (error instanceof MomentInvalid) return false
+    throw error
+  }
 }
 
 /** The one that meets most of what is wanted. */

@@ -15,19 +15,20 @@ import type { Brand } from './tools.ts'
 export async function look(situation: Situation, brand: Brand): Promise<Seen> {
   const { scenario, snapshot, beginning, circuits, changed } = situation
   const play = new Play(scenario, snapshot, brand, beginning)
+  const { record } = play.runs
   const gates = new Map<JobState, Gate[]>()
   const facts: GateFacts = {
     ...{ answers: scenario.answers, circuits },
     changedAt: (layer) => changed[layer as keyof typeof changed] ?? (layer === 'user' ? changed.workflow : null),
   }
-  play.watch = async (run, job, now) => {
-    gates.set(job, await judgeGates(play, { run, job, now }, facts))
+  play.runs.watch = async (run, job, now) => {
+    gates.set(job, await judgeGates(play.runs, { run, job, now }, facts))
   }
   await play.all()
-  const told = play.record.triggers.at(-1)
+  const told = record.triggers.at(-1)
   const foreign = new Set(beginning.collecting.map(({ id }) => id))
-  const own = [...play.record.runs.values()].find(({ run }) => !foreign.has(run.id))
-  const main = own?.run.digestedInto ? play.record.runs.get(own.run.digestedInto) : undefined
+  const own = [...record.runs.values()].find(({ run }) => !foreign.has(run.id))
+  const main = own?.run.digestedInto ? record.runs.get(own.run.digestedInto) : undefined
   const places = placesOf(snapshot.workflow.steps).filter(({ position }) => position !== undefined)
   const steps = places.map(({ step, path, within }): SeenStep => {
     const place = path.length > 0 ? { path } : {}

@@ -24,7 +24,7 @@ import {
   snoozedUntil,
 } from '../runs/step-guards.ts'
 import { stepRunOf } from '../runs/step-view.ts'
-import type { Play } from './play.ts'
+import type { Runs } from './runs.ts'
 import type { GivenAnswer, Members } from './scenario.ts'
 import { Faults, standIns } from './stand-ins.ts'
 import { nobodyListens } from './tools.ts'
@@ -84,7 +84,7 @@ export interface GateFacts {
 }
 
 export async function judgeGates(
-  play: Pick<Play, 'tools' | 'windows'>,
+  runs: Pick<Runs, 'tools' | 'windows'>,
   { run, job, now }: { run: RunState; job: JobState; now: Date },
   facts: GateFacts,
 ): Promise<Gate[]> {
@@ -95,9 +95,9 @@ export async function judgeGates(
     ...scheduleGate(run, kind, now),
     ...preferenceGate(run, kind, facts, now),
     ...conditionGates(of, run),
-    ...throttleGate(play, run, job),
-    ...capGate(play, run, job),
-    ...(kind.channel ? await new CallGates(play, { run, job, now }, facts).all() : []),
+    ...throttleGate(runs, run, job),
+    ...capGate(runs, run, job),
+    ...(kind.channel ? await new CallGates(runs, { run, job, now }, facts).all() : []),
   ]
 }
 
@@ -138,7 +138,7 @@ function conditionGates(of: StepRun, run: RunState): Gate[] {
   return gates
 }
 
-function throttleGate({ windows }: Pick<Play, 'windows'>, run: RunState, { type, step }: JobState): Gate[] {
+function throttleGate({ windows }: Pick<Runs, 'windows'>, run: RunState, { type, step }: JobState): Gate[] {
   if (type !== 'throttle') return []
   const pass = windows.passes.get(`${run.id} ${step._id}`)
   if (!pass) return [{ gate: 'throttle', passed: true, count: 0, threshold: null, until: null }]
@@ -147,7 +147,7 @@ function throttleGate({ windows }: Pick<Play, 'windows'>, run: RunState, { type,
 }
 
 /** Only where a cap concerns the step. */
-function capGate({ windows }: Pick<Play, 'windows'>, run: RunState, job: JobState): Gate[] {
+function capGate({ windows }: Pick<Runs, 'windows'>, run: RunState, job: JobState): Gate[] {
   const asked = windows.capped.get(`${run.id} ${job.step._id}`)
   const need = placeNeededBy(run, { ...job, delivery: null })
   const answer = asked ?? (need && windows.askPlace(need))
@@ -173,13 +173,13 @@ const standIn = { email: 'somebody@example.invalid', phone: '+10000000000', text
 
 /** The gates that the step's call asks. */
 class CallGates {
-  readonly #play: Pick<Play, 'tools'>
+  readonly #runs: Pick<Runs, 'tools'>
   readonly #at: { run: RunState; job: JobState; now: Date }
   readonly #facts: GateFacts
   readonly #channel: NonNullable<StepKind['channel']>
 
-  constructor(play: Pick<Play, 'tools'>, at: { run: RunState; job: JobState; now: Date }, facts: GateFacts) {
-    this.#play = play
+  constructor(runs: Pick<Runs, 'tools'>, at: { run: RunState; job: JobState; now: Date }, facts: GateFacts) {
+    this.#runs = runs
     this.#at = at
     this.#facts = facts
     this.#channel = kindOf(at.job).channel ?? 'email'
@@ -229,7 +229,7 @@ class CallGates {
         const circuit = this.#facts.circuits.find(({ integration_id }) => integration_id === used.id)
         return {
           integrationIdentifier: used.identifier,
-          providerId: branded(used.provider_id, this.#play.tools.brand),
+          providerId: branded(used.provider_id, this.#runs.tools.brand),
           health: circuit ? circuitState(circuit, this.#at.now) : 'closed',
         }
       }
@@ -295,7 +295,7 @@ class CallGates {
         },
       },
     })
-    const { tools } = this.#play
+    const { tools } = this.#runs
     const gate: typeof tools.gate = {
       async pass(sender, recipients, start) {
         if (opened.has('suppression')) return { started: start() }

@@ -114,7 +114,7 @@ async function sideOf(scenario: Scenario, snapshot: Snapshot, brand: Brand): Pro
   const play = new Play(scenario, snapshot, brand)
   const sides = sidesOf(await play.all())
   const runs = new Map(
-    [...play.record.runs.values()].map(({ run }) => [keyOf(run.transactionId, run.subscriber.subscriber_id), run]),
+    [...play.runs.record.runs.values()].map(({ run }) => [keyOf(run.transactionId, run.subscriber.subscriber_id), run]),
   )
   return { sides, runs }
 }

@@ -5,6 +5,7 @@ import { columnsSaid, type SubscriberFields } from '../../db/core/subscriber-fie
 import type { ChannelChoices, Recipient, SubscriberChannel } from '../../db/core/tables.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { StepPorts } from '../../steps/contract/call-tools.ts'
+import type { FindTopicMembers, FoundMembers } from '../../steps/contract/need.ts'
 import {
   contextIdOf,
   type EventRow,
@@ -226,11 +227,12 @@ export class People {
   /** What a trigger says about people, tenants and contexts, and who is new. */
   take(event: EventRow, now: Date): void {
     const actor = event.actor as ({ subscriberId: string } & Members) | null
-    for (const { channels, ...said } of [...directOf(event), ...(actor ? [actor] : [])] as Array<
+    const direct = directOf(event)
+    for (const said of (actor ? [...direct, actor] : direct) as Array<
       Extract<Recipient, { subscriberId: string }> & Members
     >) {
-      const { subscriberId, ...fields } = said
-      if (Object.keys(fields).length > 0 || !this.find(subscriberId)) this.say(subscriberId, fields, now)
+      const { subscriberId, channels } = said
+      if (saysMore(said) || !this.find(subscriberId)) this.say(subscriberId, said as SubscriberFields, now)
       for (const channel of (channels ?? []) as SubscriberChannel[]) this.#addChannel(subscriberId, channel)
     }
     for (const [type, value] of Object.entries(event.context ?? {})) {
@@ -274,12 +276,16 @@ export class People {
     return this.#rows(via.keys()).map((recipient) => ({ recipient, via: via.get(recipient.id) ?? [] }))
   }
 
-  /** In the order in which they subscribed; undefined if there is no such topic. */
-  topicMembers(key: string, contextKeys: string[]): string[] | undefined {
-    const own = this.#topics.get(key)?.members.filter(({ context_keys }) => sameKeys(context_keys, contextKeys))
-    return (
-      own && [...new Set(own.flatMap(({ subscriber_row_id }) => this.byRow(subscriber_row_id)?.subscriber_id ?? []))]
-    )
+  /** In the order in which they subscribed. Where a page ends, they are counted. */
+  topicMembers({ topicKey, contextKeys, after, most }: FindTopicMembers): FoundMembers {
+    const all = this.#topics.get(topicKey)?.members ?? []
+    const own = all.filter(({ context_keys }) => sameKeys(context_keys, contextKeys))
+    const end = Number(after) + most
+    const some = own.slice(Number(after), end)
+    return {
+      members: some.flatMap(({ subscriber_row_id }) => this.byRow(subscriber_row_id)?.subscriber_id ?? []),
+      after: some.length === most ? String(end) : null,
+    }
   }
 
   missingTopics({ recipients }: EventRow): string[] {
@@ -290,3 +296,7 @@ export class People {
     return [...ids].sort((a, b) => (a < b ? -1 : 1)).flatMap((id) => this.byRow(id) ?? [])
   }
 }
+
+/** Whether a trigger says anything about a person but who it is, and their devices. */
+const saysMore = (said: Members): boolean =>
+  Object.keys(said).some((name) => name !== 'subscriberId' && name !== 'channels')

@@ -9,7 +9,7 @@ import { armsTo, copyOf, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
 import { recipientIn } from '../runs/question-jobs.ts'
-import { isEnded, isHeld, type JobState, type RunState } from '../runs/run-state.ts'
+import { isEnded, isHeld, isoOf, type JobState, type RunState } from '../runs/run-state.ts'
 import { limits, SimulationRefused } from './scenario.ts'
 
 type Members = Record<string, unknown>
@@ -135,6 +135,10 @@ export class PlayRecord {
     this.#timeline.push(entry)
   }
 
+  #noteStep(kind: string, run: RunState, job: JobState, at: Date): void {
+    this.#timeline.push({ at: this.iso(at), kind, runId: run.id, stepId: job.step.stepId })
+  }
+
   begin(run: RunState, now: Date): RunRecord {
     if (this.runs.size >= limits.runs) throw tooLarge('runs')
     const record: RunRecord = { run, steps: new Map(), hasMessages: false, endedAt: null }
@@ -172,21 +176,20 @@ export class PlayRecord {
     this.countStep()
     this.#attempts += 1
     this.stepOf(run, job.position).attempts.push(attempt)
-    this.note({ at: this.iso(attempt.at), kind: 'attempt', runId: run.id, stepId: job.step.stepId })
+    this.#noteStep('attempt', run, job, attempt.at)
   }
 
   /** Notes what has changed about a run since the last time. */
   observe(run: RunState, now: Date): void {
     const record = this.runs.get(run.id)
     if (!record) return
-    const about = (job: JobState) => ({ at: this.iso(now), runId: run.id, stepId: job.step.stepId })
     for (const job of run.jobs) {
       const step = record.steps.get(job.position) ?? this.stepOf(run, job.position)
       if (isSettled(job, step)) continue
       if (step.beganAt === null && job.details[0]?.detail === queued) {
         this.countStep()
         step.beganAt = now
-        this.note({ ...about(job), kind: 'step_began' })
+        this.#noteStep('step_began', run, job, now)
       }
       this.#tellMessages(step, now)
       const timer = run.effects.timers.find(({ position }) => position === job.position)
@@ -194,10 +197,14 @@ export class PlayRecord {
       if (timer) this.#beginWait(run, job, step, timer.dueAt, now)
       if (isEnded(job) && step.endedAs !== job.status) {
         this.countStep()
-        Object.assign(step, { endedAt: now, endedAs: job.status })
-        this.note({ ...about(job), kind: 'step_ended' })
+        step.endedAt = now
+        step.endedAs = job.status
+        this.#noteStep('step_ended', run, job, now)
       }
-      if (step.endedAs !== null && !isEnded(job)) Object.assign(step, { endedAt: null, endedAs: null })
+      if (step.endedAs !== null && !isEnded(job)) {
+        step.endedAt = null
+        step.endedAs = null
+      }
     }
     if (run.status === 'processing') record.endedAt = null
     else if (record.endedAt === null) {
@@ -215,14 +222,14 @@ export class PlayRecord {
     step.isWaiting = true
     const window = this.windowOf(step.windowId)
     if (window && why !== 'retry') window.endsAt = until
-    this.note({ at: this.iso(now), kind: 'wait_began', runId: run.id, stepId: job.step.stepId })
+    this.#noteStep('wait_began', run, job, now)
   }
 
   endWait(run: RunState, job: JobState, now: Date): void {
     const step = this.stepOf(run, job.position)
     if (!step.isWaiting) return
     step.isWaiting = false
-    this.note({ at: this.iso(now), kind: 'wait_ended', runId: run.id, stepId: job.step.stepId })
+    this.#noteStep('wait_ended', run, job, now)
   }
 
   openWindow(window: Omit<Window, 'id'>): Window {
@@ -236,10 +243,19 @@ export class PlayRecord {
   }
 
   messagesOf(run: RunState): MessageRecord[] {
-    const { steps, hasMessages = false } = this.runs.get(run.id) ?? {}
-    if (!steps || !hasMessages) return []
-    const ids = [...steps.values()].flatMap(({ messageIds }) => messageIds)
-    return ids.flatMap((id) => this.messages.get(id) ?? [])
+    const record = this.runs.get(run.id)
+    return record ? this.#messagesIn(record) : []
+  }
+
+  #messagesIn({ steps, hasMessages }: RunRecord): MessageRecord[] {
+    const found: MessageRecord[] = []
+    if (!hasMessages) return found
+    for (const { messageIds } of steps.values())
+      for (const id of messageIds) {
+        const message = this.messages.get(id)
+        if (message) found.push(message)
+      }
+    return found
   }
 
   store(run: RunState, job: JobState, row: NewMessage, now: Date, kept: Kept | undefined): void {
@@ -273,8 +289,11 @@ export class PlayRecord {
   answer({ startAt, endAt, horizonAt, isCutOff, hasDetails, brand }: Ending): Members {
     const showing: Showing = { names: new Map(), shown: (providerId) => branded(providerId, brand), iso: this.iso }
     const { names, iso } = showing
+    const about = { ...showing, hasDetails, brand }
     const messages = [...this.messages.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
     for (const { row } of messages) names.set(row.id, `m${names.size + 1}`)
+    for (const entry of this.#timeline)
+      if (entry.messageId !== undefined) entry.messageId = names.get(entry.messageId) ?? ''
     const runs = [...this.runs.values()]
     const reasons: Record<string, number> = {}
     const sent: Record<string, number> = {}
@@ -289,12 +308,10 @@ export class PlayRecord {
       endAt,
       stoppedBy: isCutOff ? 'horizon' : 'nothing_left',
       triggers: this.triggers.map((trigger) => ({ ...trigger, at: iso(trigger.at) })),
-      runs: runs.map((record) => shownRun(record, this.messagesOf(record.run), { ...showing, hasDetails, brand })),
+      runs: runs.map((record) => shownRun(record, this.#messagesIn(record), about)),
       windows: this.windows,
       messages: messages.map((message) => shownMessage(message, showing)),
-      timeline: this.#timeline.map((entry) =>
-        entry.messageId === undefined ? entry : { ...entry, messageId: names.get(entry.messageId) },
-      ),
+      timeline: this.#timeline,
       totals: {
         triggers: this.triggers.length,
         runs: runs.length,
@@ -349,13 +366,22 @@ interface Showing {
 /** Times as text. Each is made once: an answer has a dozen times for a step, most of them the same, and they cost the most. */
 function isoTexts() {
   const texts = new Map<number, string>()
-  return (at: Date): string => {
+  const latest = { at: new Date(0), text: '' }
+  const textOf = (at: Date): string => {
     const ms = at.getTime()
     const known = texts.get(ms)
     if (known !== undefined) return known
-    const text = at.toISOString()
+    const text = isoOf(at)
     texts.set(ms, text)
     return text
+  }
+  return (at: Date): string => {
+    // Whatever happens at a moment shares it.
+    if (at !== latest.at) {
+      latest.text = textOf(at)
+      latest.at = at
+    }
+    return latest.text
   }
 }
 

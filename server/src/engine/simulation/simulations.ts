@@ -6,7 +6,7 @@ import type { Job, Outcome } from './thread.ts'
 
 /** One under way, and these. */
 const mostWaiting = 8
-/** A thread that is not used for so long ends; the next simulation takes a fifth of a second more. */
+/** A thread that is not used for so long ends; the next simulation takes longer by as much as it takes to start another. */
 const idleMs = 60_000
 const memoryMb = 512
 /** With the usual 48, a quarter of the time is spent on collecting garbage. */
@@ -36,7 +36,8 @@ export interface SimulationThread {
   restFactor?: number
 }
 
-export const builtThread: SimulationThread = { file: () => new URL('dist/bundle/simulation.cjs', packageFolder) }
+/** The program's first file loads another bundle in a thread. */
+export const builtThread: SimulationThread = { file: () => new URL('dist/bundle/main.js', packageFolder) }
 
 export class Simulations {
   readonly #of: SimulationThread

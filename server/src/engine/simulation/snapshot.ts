@@ -44,6 +44,8 @@ export class Reading {
   readonly #requests: TriggerRequest[]
   /** Whom chains of questions name. */
   #asked: string[] = []
+  /** The names of its variables. */
+  envKeys: string[] = []
   /** All of them; the snapshot has only the active ones. */
   integrations: IntegrationRow[] = []
   /** Subscribers and topics that steps may start workflows for. */
@@ -56,12 +58,12 @@ export class Reading {
     this.#requests = scenario.inputs.flatMap((input) => (input.type === 'trigger' ? [input.request] : []))
   }
 
-  /** @param draft the workflow instead of the stored one */
-  async all(secrets: Secrets, draft: WorkflowVersion | undefined): Promise<Snapshot> {
+  /** @param known the workflow, where it is not the stored one, or has been read already */
+  async all(secrets: Secrets, known: WorkflowVersion | undefined): Promise<Snapshot> {
     const { inputs, workflowId, version } = this.#scenario
     const names = [...new Set(this.#requests.map(({ name }) => name))].filter((name) => name !== workflowId)
-    const stored = await this.#workflows([...names, ...(draft ? [] : [workflowId])])
-    const current = draft ?? this.#named(stored, workflowId)
+    const stored = await this.#workflows([...names, ...(known ? [] : [workflowId])])
+    const current = known ?? this.#named(stored, workflowId)
     const workflow = version === undefined ? current : await this.version(current, version)
     const named = names.map((name) => this.#named(stored, name))
     const wanted = inputs.flatMap((input) => (input.type === 'workflow' ? (input.version ?? []) : []))
@@ -144,6 +146,7 @@ export class Reading {
     const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
     if (!row || !access) throw new Error('The environment no longer exists.')
     this.integrations = await listIntegrations(this.#tx, id)
+    this.envKeys = access.variables.map(({ key }) => key)
     return {
       hasBranding: access.hasBranding,
       environment: {
@@ -193,7 +196,8 @@ export class Reading {
     return asOfNow(row.definition as unknown as WorkflowVersion, current)
   }
 
-  #rotas(ids: string[]): Promise<Snapshot['rotas']> {
+  async #rotas(ids: string[]): Promise<Snapshot['rotas']> {
+    if (ids.length === 0) return []
     return this.#all<Snapshot['rotas'][number]>(sql`
       SELECT rota_id, timezone, shifts FROM rotas
       WHERE environment_id = ${this.#environmentId} AND rota_id = ANY (${ids}::text[])`)

@@ -3,6 +3,7 @@ import { askPlace, withPlace } from '../../steps/contract/caps.ts'
 import type {
   Answer,
   CloseDigest,
+  FindCopies,
   FindEvents,
   FindOnDuty,
   FindPeople,
@@ -152,7 +153,10 @@ export class Windows {
 
   answer(
     run: RunState,
-    need: Exclude<Need, StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindTopicMembers | FindOnDuty>,
+    need: Exclude<
+      Need,
+      StartWorkflow | UpdateSubscriber | HandDigestOn | FindPeople | FindCopies | FindTopicMembers | FindOnDuty
+    >,
   ): Answer {
     switch (need.need) {
       case 'join digest':

@@ -3,6 +3,7 @@ import { openInbox } from '../../../test/inbox.ts'
 import { expectErrorShape as expectShape, type Operation, operationsOf } from '../../../test/openapi.ts'
 import { newSession, PersonApi, signInAs } from '../../../test/people.ts'
 import { type Answer, useServer } from '../../../test/server.ts'
+import { storedRows } from '../../../test/stored-rows.ts'
 
 const server = useServer()
 const json = { 'content-type': 'application/json' }
@@ -39,22 +40,8 @@ const filled = ({ path }: Operation, value = 'x') =>
     .replace(/\{\w*[eE]nvironmentId\}/, server.api.environmentId)
     .replaceAll(/\{[^}]+\}/g, value)
 
-/** A hash of everything stored, to be compared before and after, except when keys were used: that is written now and then. */
-async function everythingStored(): Promise<string> {
-  const { pool } = server.database
-  const { rows } = await pool.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'api_key_uses' ORDER BY 1",
-  )
-  const hashes = await Promise.all(
-    rows.map(async ({ name }) => {
-      const { rows: found } = await pool.query(
-        `SELECT count(*) AS n, md5(string_agg(t::text, ',' ORDER BY t::text)) AS hash FROM ${name} t`,
-      )
-      return [name, found[0]]
-    }),
-  )
-  return JSON.stringify(hashes, null, 1)
-}
+/** Compared before and after, except when keys were used: that is written now and then. */
+const everythingStored = () => storedRows(server.database.pool, { schemas: ['public'], without: ['api_key_uses'] })
 
 const expectErrorShape = (answer: Answer, note: string) => expectShape(answer, server.clock.now(), note)
 
@@ -63,7 +50,7 @@ async function expectNothingStored(act: () => Promise<void>): Promise<void> {
   await owner.get('/v1/auth/session')
   const before = await everythingStored()
   await act()
-  expect(await everythingStored()).toBe(before)
+  expect(await everythingStored()).toEqual(before)
 }
 
 describe('every operation refuses a body that is not valid JSON', () => {

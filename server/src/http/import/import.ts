@@ -137,6 +137,9 @@ export const imports: Resource = (app, { db, pool, secrets, brand, clock, config
         }
         const around = { now, keptSince: kind.prepare ? await keptSince(environment.id, now) : undefined }
         await kind.prepare?.(pool, sound, around)
+        // Many were imported just now. Until PostgreSQL counts them anew, it would read them all for each page.
+        if (kind.name !== importedSubscribers.name && body.progress?.offset === 0)
+          await pool.query('ANALYZE subscribers')
         const store = () =>
           db.transaction().execute(async (tx) => {
             const importing = { tx, environmentId: environment.id, secrets, brand, ...around }

@@ -3,7 +3,7 @@ import { CompiledQuery, type Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import type { QuestionTable } from '../../db/core/tables.ts'
-import { channelsOf, findSentCopies, placesOf, type SentCopy } from '../../db/queries/question-copies.ts'
+import { channelsIn, findSentCopies, placesOf, type SentCopy } from '../../db/queries/question-copies.ts'
 import { stateAt } from '../../engine/runs/questions.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
 
@@ -87,6 +87,7 @@ export async function showQuestions(db: Db, rows: QuestionRow[], now: Date): Pro
     rows.length === 0
       ? { rows: [] }
       : await db.executeQuery<SentCopy>(CompiledQuery.raw(findSentCopies.text, placesOf(rows)))
+  const channelsOf = channelsIn(copies)
   return rows.map((row) => ({
     ...pageQuestion(row, now),
     ...{ text: row.text, level: row.level, round: row.round, createdAt: row.created_at },
@@ -94,7 +95,7 @@ export async function showQuestions(db: Db, rows: QuestionRow[], now: Date): Pro
     ...{ workflowId: row.workflow, stepId: row.step_id },
     asked: row.asked.map((entry) => ({
       ...{ subscriberId: entry.subscriberId, level: entry.level, askedAt: entry.at, remindedAt: entry.remindedAt },
-      channels: channelsOf(copies, row, entry),
+      channels: channelsOf(row, entry),
     })),
   }))
 }

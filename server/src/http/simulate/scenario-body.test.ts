@@ -1,5 +1,5 @@
 // What the members of a scenario mean: stored and invented people, topics, integrations and triggers.
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -128,4 +128,124 @@ test('what is read is one snapshot: whoever saves meanwhile is seen wholly, or n
     isOver = true
     await saving
   }
+})
+
+test('an invented person may have preferences for a workflow', async () => {
+  const preferences = { channels: { email: true }, workflows: { kept: { channels: { email: false } } } }
+  const ada = { subscriberId: 'ada', email: 'ada@example.com', preferences }
+  const steps = [mail]
+  const reasons = async (workflow: object) => (await played({ workflow, subscribers: [ada] })).totals.reasons
+  expect(await reasons({ workflowId: 'kept', draft: { steps } })).toEqual({ preference: 1 })
+  expect(await reasons({ draft: { steps } })).toEqual({})
+})
+
+test('a filter is answered as the scenario says; without that it gets an empty answer, which is listed', async () => {
+  const child = {
+    on: 'webhook',
+    webhookUrl: 'https://example.invalid/may',
+    field: 'ok',
+    value: 'true',
+    operator: 'EQUAL',
+  }
+  const asking = { ...inApp, filters: [{ value: 'AND', children: [child] }] }
+  const ask = (answers?: object) =>
+    played({ workflow: { draft: { steps: [asking] } }, ...(answers ? { answers } : {}) })
+  const yes = await ask({ inbox: { status: 200, body: { ok: 'true' } } })
+  expect(yes).toMatchObject({ assumed: [], totals: { messages: { in_app: 1 } } })
+  const no = await ask({ inbox: { status: 200, body: { ok: 'false' } } })
+  expect(no).toMatchObject({ assumed: [], totals: { messages: {}, reasons: { step_condition: 1 } } })
+  expect(await ask()).toMatchObject({ assumed: [{ stepId: 'inbox' }], totals: { reasons: { step_condition: 1 } } })
+})
+
+describe('a fault', () => {
+  const integrations = [
+    { identifier: 'pm', channel: 'email', providerId: 'postmark', primary: true },
+    { identifier: 'tw', channel: 'sms', providerId: 'twilio', primary: true },
+  ]
+  const text = step('sms', 'text', { body: 'Hello' })
+  const ada = { subscriberId: 'ada', email: 'ada@example.com', phone: '+4915112345678' }
+  const steps = async (fault: object, horizon = '1m') => {
+    const answer = await played({
+      ...{ workflow: { draft: { steps: [mail, text] } }, integrations, subscribers: [ada], horizon },
+      inputs: [{ type: 'fault', at: '+0s', ...fault }, trigger()],
+    })
+    return answer.runs[0].steps
+  }
+  const outcomes = async (fault: object, horizon?: string) =>
+    (await steps(fault, horizon)).map(({ attempts }: { attempts: Array<{ outcome: string }> }) =>
+      attempts.map(({ outcome }) => outcome),
+    )
+
+  test.each([
+    ['rate_limited', 'rate_limited', 'retry'],
+    ['timeout', 'timeout', 'retry'],
+    ['reset', 'connection_lost', 'retry'],
+    ['server_error', 'unavailable', 'retry'],
+    ['bounce', 'recipient_refused', 'give_up'],
+    ['rejected', 'rejected', 'give_up'],
+    ['unauthorized', 'unauthorized', 'give_up'],
+    ['outage', 'connection_failed', 'retry'],
+    ['hang', 'timeout', 'retry'],
+  ])('%s shows as %s in the log: %s', async (fault, outcome, next) => {
+    expect((await steps({ fault, count: 1, channel: 'email' }))[0].attempts[0]).toMatchObject({ outcome, next })
+  })
+
+  test('is for one channel, provider or integration, where it says so', async () => {
+    const sent = ['sent']
+    const broken = ['rejected']
+    expect(await outcomes({ fault: 'rejected' })).toEqual([broken, broken])
+    expect(await outcomes({ fault: 'rejected', channel: 'sms' })).toEqual([sent, broken])
+    expect(await outcomes({ fault: 'rejected', providerId: 'postmark' })).toEqual([broken, sent])
+    expect(await outcomes({ fault: 'rejected', integrationIdentifier: 'tw' })).toEqual([sent, broken])
+  })
+
+  test('lasts for so many calls, or until a moment, and says when to come back', async () => {
+    const [first] = await outcomes({ fault: 'server_error', channel: 'email', count: 2 }, '1h')
+    expect(first).toEqual(['unavailable', 'unavailable', 'sent'])
+    const [mailStep] = await steps(
+      { fault: 'rate_limited', channel: 'email', until: '+90s', retryAfterSeconds: 120 },
+      '1h',
+    )
+    const [refused, taken] = mailStep.attempts
+    expect([refused, taken]).toMatchObject([{ outcome: 'rate_limited' }, { outcome: 'sent', at: refused.nextAt }])
+    expect(Date.parse(taken.at) - Date.parse(startAt)).toBeGreaterThanOrEqual(120_000)
+  })
+})
+
+test('a window that is open at the horizon is not closed', async () => {
+  const limit = step('throttle', 'limit', { amount: 2, unit: 'days' })
+  const answer = await played({ workflow: { draft: { steps: [limit, collect, mail] } }, horizon: '5m' })
+  const open = { closedAt: null, closedBy: null }
+  expect(answer.windows).toMatchObject([
+    { kind: 'throttle', endsAt: '2026-05-03T10:00:00.000Z', ...open },
+    { kind: 'digest', endsAt: '2026-05-01T10:10:00.000Z', ...open },
+  ])
+  expect(answer.stoppedBy).toBe('horizon')
+  expect(answer.waiting).toMatchObject([{ stepId: 'collect', until: '2026-05-01T10:10:00.000Z' }])
+})
+
+test('what a trigger would be told, it is told here, and a type that nobody knows names those that are known', async () => {
+  const { triggers } = await played({
+    workflow: { workflowId: 'kept' },
+    inputs: [trigger({ tenant: 'nobody' }), trigger({ transactionId: 'second' })],
+  })
+  expect(triggers).toMatchObject([
+    { status: 'no_tenant_found', runs: 0 },
+    { status: 'processed', runs: 1 },
+  ])
+  const { body } = await simulate({ workflow: { workflowId: 'kept' }, inputs: [{ type: 'dance', at: '+0s' }] })
+  expect(body.message).toMatch(/"dance" is not one of trigger, cancel, .*preferences, subscriber, workflow, fault/)
+})
+
+test('an answer of more than 32 MB is refused', async () => {
+  const long = step('in_app', 'inbox', { body: '{{payload.text}}' })
+  const subscribers = Array.from({ length: 1_000 }, (_, place) => ({ subscriberId: `reader-${place}` }))
+  const inputs = [0, 1].map((place) => ({
+    ...{ type: 'trigger', at: `+${place}s`, broadcast: true, payload: { text: 'x'.repeat(20_000) } },
+  }))
+  const { status, body } = await simulate({ workflow: { draft: { steps: [long] } }, subscribers, inputs })
+  expect({ status, body }).toMatchObject({
+    status: 422,
+    body: { code: 'simulation_too_large', ctx: { what: 'bytes', most: 33_554_432 } },
+  })
 })

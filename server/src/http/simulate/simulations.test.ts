@@ -620,7 +620,8 @@ describe('refusals', () => {
   test('more steps than can be played', async () => {
     const subscribers = Array.from({ length: 1_000 }, (_, n) => ({ subscriberId: `s${n}` }))
     const inputs = Array.from({ length: 6 }, () => ({ type: 'trigger', at: '+0s', broadcast: true }))
-    const steps = Array.from({ length: 20 }, (_, n) => ({ ...delay(1), stepId: `wait-${n}` }))
+    const skipped = { body: 'Hello', skip: { '==': [1, 2] } }
+    const steps = Array.from({ length: 20 }, (_, n) => ({ ...inApp, stepId: `inbox-${n}`, controlValues: skipped }))
     const { status, body } = await simulate(steps, inputs, { subscribers })
     const message = 'The scenario comes to more than 200000 steps; make it smaller'
     expect({ status, ...body }).toMatchObject({ status: 422, message, ctx: { what: 'steps', most: 200_000 } })

@@ -1,6 +1,5 @@
 // Simulations: a workflow tried in memory, over days in a moment. Nothing is stored or sent.
 import { Type } from 'typebox'
-import { envKeysOf } from '../../db/core/environment-access.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { WorkflowVersion } from '../../engine/core/memory.ts'
 import { isActive } from '../../engine/runs/compose.ts'
@@ -101,13 +100,14 @@ export const simulations: Resource = (app, services) => {
             const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
             const expect = body.expect ?? []
             checkExpectations(expect, scenario.startAt)
-            const snapshot = await new Reading(tx, environmentId, scenario).all(secrets, draft)
+            const read = new Reading(tx, environmentId, scenario)
+            const snapshot = await read.all(secrets, draft ?? stored)
             refuseUnanswered(scenario, snapshot)
             const { workflow } = snapshot
             const about = {
               workflowId: workflow.identifier,
               version: draft ? null : workflow.version,
-              issues: issuesIn(workflow, await envKeysOf(tx, environmentId)),
+              issues: issuesIn(workflow, read.envKeys),
             }
             return { scenario, snapshot, brand: shownBrand, expect, about }
           }),

@@ -255,13 +255,31 @@ export interface FoundPeople {
   people: AskedPerson[]
 }
 
-/** Asks for the members of a topic, oldest subscription first. */
+/** Asks for the copies of a run's questions that were not read with it: they are added to the run. */
+export interface FindCopies {
+  need: 'find copies'
+  environmentId: string
+  notificationId: string
+}
+export interface FoundCopies {
+  areThere: true
+}
+
+/** Asks for members of a topic, oldest subscription first. */
 export interface FindTopicMembers {
   need: 'find topic members'
   environmentId: string
   topicKey: string
   contextKeys: string[]
+  /** The subscription where the last page ended; '' for the first page. */
+  after: string
   most: number
+}
+export interface FoundMembers {
+  /** Who has several subscriptions comes several times. */
+  members: string[]
+  /** Where the next page begins; null if there is none. */
+  after: string | null
 }
 /** Asks who is on duty. */
 export interface FindOnDuty {
@@ -271,7 +289,7 @@ export interface FindOnDuty {
   at: Date
 }
 export interface FoundIds {
-  /** Undefined if there is no such topic or rota. */
+  /** Undefined if there is no such rota. */
   subscriberIds: string[] | undefined
 }
 
@@ -287,6 +305,7 @@ export type Need =
   | StartWorkflow
   | UpdateSubscriber
   | FindPeople
+  | FindCopies
   | FindTopicMembers
   | FindOnDuty
 export type Answer =
@@ -302,6 +321,8 @@ export type Answer =
   | StartedWorkflow
   | UpdatedSubscriber
   | FoundPeople
+  | FoundCopies
+  | FoundMembers
   | FoundIds
 
 /** A generator that yields its needs and receives the answers. */

@@ -164,7 +164,6 @@ const lines = {
   question_invalid: ['Invalid question', 'Failed'],
   nobody_to_ask: ['Nobody could be asked', 'Success'],
   levels_left_out: ['The chain has too many levels; the last ones are left out', 'Warning'],
-  members_left_out: ['The topic has too many members; not all of them are asked', 'Warning'],
   copies_left_out: ['The question has too many copies; further ones are left out', 'Warning'],
   person_gone: ['The subscriber who was to be asked no longer exists', 'Failed'],
   not_called_in_shadow: ['The request was not made: the service behind this environment makes it', 'Warning'],

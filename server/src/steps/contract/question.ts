@@ -8,6 +8,9 @@ import type { Translator } from '../../render/translations.ts'
 export const askChannels = ['in_app', 'email', 'chat', 'sms'] as const
 export type AskChannel = (typeof askChannels)[number]
 
+/** Of all questions of a run, with those of reminders: it can have no more steps. */
+export const mostCopies = 30_000
+
 /** Somebody who is to be asked, with what their copies obey. */
 export interface AskedPerson {
   subscriber: SubscriberRow

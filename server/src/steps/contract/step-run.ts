@@ -124,6 +124,8 @@ export interface StepRun {
   job: JobFacts
   /** What has become of the copies of its question, if it asks one. */
   copies?: CopyState[]
+  /** How many more its run can have. */
+  room?: number
 }
 
 export interface JobFacts {

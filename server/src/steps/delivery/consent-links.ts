@@ -78,19 +78,19 @@ export function linkedSituation(
   addressed: Addressed,
   names: readonly LinkName[],
 ): Situation {
-  const usual = situationOf(of)
-  const data = { ...usual.data }
-  for (const name of names) {
-    let url: string | undefined
-    Object.defineProperty(data, name, {
-      enumerable: true,
-      get() {
-        url ??= linkOf(of, tools, addressed, linkNames[name])
-        return url
-      },
-    })
+  const { data, now, budget } = situationOf(of)
+  const made: Partial<Record<LinkName, string>> = {}
+  const isLink = (name: string): name is LinkName => names.some((each) => each === name)
+  return {
+    data,
+    now,
+    budget,
+    made(name) {
+      if (!isLink(name)) return undefined
+      made[name] ??= linkOf(of, tools, addressed, linkNames[name])
+      return made[name]
+    },
   }
-  return { ...usual, data }
 }
 
 /** By which a mail that comes back is recognized. */

@@ -405,6 +405,7 @@ test('issues name what is wrong', async () => {
     ask({ chain: [{ subscriberId: 'bob' }, { rota: 'r' }] }, 'patience'),
     ask({ chain: [{ topicKey: 't' }], rounds: 11 }, 'rounds'),
     ask({ amount: 181, unit: 'days' }, 'long'),
+    ask({ chain: [{ subscriberIds: Array.from({ length: 101 }, (_, n) => `s${n}`) }] }, 'named'),
     ask({ reminders: Array(5).fill(minute), answers: [{ id: 'yes', label: 'x'.repeat(80) }] }, 'fine'),
   ]
   const { body } = await api.post('/v2/workflows', { name: 'x', workflowId: 'x', active: true, steps })
@@ -420,6 +421,7 @@ test('issues name what is wrong', async () => {
     ['patience MISSING_VALUE'],
     ['rounds MISSING_VALUE'],
     ['amount TIER_LIMIT_EXCEEDED', 'unit TIER_LIMIT_EXCEEDED'],
+    ['chain.0.subscriberIds MISSING_VALUE'],
     [],
   ])
   expect(body.status).toBe('ERROR')
@@ -592,20 +594,117 @@ describe('a chain', () => {
     expect((await asked(api, transactionId)).sort()).toEqual(['ada 1', 'bob 0', 'cy 0'])
   })
 
-  test('asks all of a large topic, too, and says so where they are too many', async () => {
-    const api = await apiWith(chained([{ topicKey: 'all' }]), after)
+  describe('to a large topic', () => {
     const ids = Array.from({ length: 1_001 }, (_, number) => `member-${number}`)
-    for (let at = 0; at < ids.length; at += 500)
-      await api.post('/v1/subscribers/bulk', {
-        subscribers: ids.slice(at, at + 500).map((subscriberId) => ({ subscriberId })),
+
+    async function apiWithMany(chain: object[], more: object = {}): Promise<Api> {
+      const api = await apiWith(chained(chain, more), after)
+      for (let at = 0; at < ids.length; at += 500)
+        await api.post('/v1/subscribers/bulk', {
+          subscribers: ids.slice(at, at + 500).map((subscriberId) => ({ subscriberId })),
+        })
+      for (let at = 0; at < ids.length; at += 100)
+        await api.post('/v2/topics/all/subscriptions', { subscriberIds: ids.slice(at, at + 100) })
+      return api
+    }
+
+    /** And no more: only the first page has been asked. */
+    const begin = async (api: Api) => {
+      const transactionId = await trigger(api, 'refund', 'ada', { payload: { amount: 40, order: 7 } })
+      let isFirst = true
+      await server.drain(async (work) => {
+        if (isFirst) await work()
+        isFirst = false
       })
-    for (let at = 0; at < ids.length; at += 100)
-      await api.post('/v2/topics/all/subscriptions', { subscriberIds: ids.slice(at, at + 100) })
-    const transactionId = await start(api, 'ada')
-    expect(await asked(api, transactionId)).toHaveLength(1_000)
-    const [job] = (await runOf(api, transactionId)).jobs
-    const warnings = job.executionDetails.filter(({ status }: { status: string }) => status === 'Warning')
-    expect(warnings).toMatchObject([{ detail: expect.stringContaining('The topic has too many members') }])
+      return transactionId
+    }
+
+    test('asks everybody once, page by page, also where one was cut off, and reminds everybody', async () => {
+      const api = await apiWithMany([{ topicKey: 'all' }, { subscriberId: 'bob' }], {
+        reminders: [{ amount: 1, unit: 'minutes' }],
+      })
+      // Who has two subscriptions is a member all the same, and who was asked is not asked again.
+      const twice = [{ identifier: 'again', subscriberId: 'member-3' }]
+      expect((await api.post('/v2/topics/all/subscriptions', { subscriptions: twice })).status).toBe(201)
+      const transactionId = await begin(api)
+      expect(await asked(api, transactionId)).toHaveLength(500)
+      const { pool } = server.database
+      await pool.query(`
+        CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut off'; END $$;
+        CREATE TRIGGER cut_off BEFORE INSERT ON question_people FOR EACH STATEMENT EXECUTE FUNCTION cut_off()`)
+      const { engine, stop } = await server.startAnother()
+      await expect(engine.wake()).rejects.toThrow('cut off')
+      await pool.query('DROP TRIGGER cut_off ON question_people')
+      expect(await asked(api, transactionId)).toHaveLength(500)
+      await engine.wake()
+      await stop()
+      await server.drain()
+      expect((await asked(api, transactionId)).sort()).toEqual(ids.map((id) => `${id} 0`).sort())
+      expect(await contentsOf(api, 'member-1000')).toHaveLength(1)
+      expect(await contentsOf(api, 'member-3')).toHaveLength(1)
+      const [job] = (await runOf(api, transactionId)).jobs
+      expect(job.executionDetails.filter(({ status }: { status: string }) => status === 'Warning')).toEqual([])
+      await pass(server, { minutes: 1 })
+      const { asked: entries } = await questionOf(api, transactionId)
+      const reminders = entries.map(({ remindedAt }: { remindedAt: string[] }) => remindedAt.length)
+      expect(reminders).toEqual(ids.map(() => 1))
+      await pass(server, { minutes: 4 })
+      expect((await asked(api, transactionId)).at(-1)).toBe('bob 1')
+    })
+
+    test('asks nobody any more once it has an answer', async () => {
+      const api = await apiWithMany([{ topicKey: 'all' }])
+      const transactionId = await begin(api)
+      const { id } = await questionOf(api, transactionId)
+      await answer(api, id, { answer: 'yes', subscriberId: 'member-7' })
+      expect(await asked(api, transactionId)).toHaveLength(500)
+      expect(await contentsOf(api, 'member-600')).toEqual([])
+      expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ outcome: 'answered', answer: 'yes' })
+    })
+
+    test('passes over the level only when nobody of all can be reached', async () => {
+      const api = await apiWithMany([{ topicKey: 'all' }, { subscriberId: 'bob' }])
+      const { pool } = server.database
+      const refuse = (from: number) =>
+        pool.query(
+          `INSERT INTO subscriber_preferences (environment_id, subscriber_row_id, channels, updated_at)
+           SELECT environment_id, id, '{"in_app": false}', created_at FROM subscribers
+           WHERE environment_id = $1 AND subscriber_id ~ '^member-' AND substr(subscriber_id, 8)::int BETWEEN $2 AND $2 + 999`,
+          [api.environmentId, from],
+        )
+      await refuse(0)
+      const transactionId = await start(api)
+      expect(await asked(api, transactionId)).toHaveLength(1_001)
+      await refuse(1_000)
+      const next = await start(api)
+      expect((await asked(api, next)).slice(-2)).toEqual(['member-1000 0', 'bob 1'])
+    })
+
+    test('asks as many as the run has room for, and says so', async () => {
+      const api = await apiWithMany([{ topicKey: 'all' }])
+      const transactionId = await begin(api)
+      const { _id } = await runOf(api, transactionId)
+      // As if tens of thousands had been asked.
+      await server.database.pool.query(
+        `INSERT INTO jobs SELECT (jsonb_populate_record(j, '{"position": 30997}')).* FROM jobs j
+         WHERE j.notification_id = $1 AND j.position = 1000`,
+        [_id],
+      )
+      await server.drain()
+      expect(await asked(api, transactionId)).toHaveLength(502)
+      const [job] = (await runOf(api, transactionId)).jobs
+      const warnings = job.executionDetails.filter(({ status }: { status: string }) => status === 'Warning')
+      expect(warnings).toMatchObject([{ detail: expect.stringContaining('The question has too many copies') }])
+    })
+
+    test('is simulated as it is', async () => {
+      const { body, text } = await server.api.post('/v1/simulations', {
+        workflow: { draft: { steps: [chained([{ topicKey: 'many' }])] } },
+        topics: [{ topicKey: 'many', subscriberIds: ids.slice(0, 700) }],
+        inputs: [{ at: '+0s', type: 'trigger', to: 'ada', payload: { amount: 1, order: 2 } }],
+      })
+      expect(body.messages, text.slice(0, 500)).toHaveLength(700)
+    })
   })
 
   test('asks a rota at the moment at which each level is reached', async () => {

@@ -1,113 +1,34 @@
 // The step that asks people: it puts a question to the subscriber of the run or to a chain of others, level by level, and waits
 // for the first answer. What it sends are copies, steps of their channel beside this one (ask-copies.ts).
 import type { AskedEntry } from '../../db/core/tables.ts'
-import type { WorkflowStep } from '../../db/queries/workflows.ts'
-import {
-  type ControlValues,
-  objectSchema,
-  pickFilled,
-  type StepKind,
-  skip,
-  timeUnits,
-  wholeNumber,
-  withoutNulls,
-} from '../contract/kind.ts'
-import type { FoundIds, FoundPeople, Progress } from '../contract/need.ts'
+import { objectSchema, pickFilled, type StepKind, wholeNumber, withoutNulls } from '../contract/kind.ts'
+import type { FoundIds, FoundMembers, FoundPeople, Progress } from '../contract/need.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import {
   type AskChannel,
   type AskedPerson,
   type Asking,
-  askChannels,
+  type CopyState,
   type GivenAnswer,
+  mostCopies,
   type NewCopy,
   type QuestionRecord,
 } from '../contract/question.ts'
 import { type StepRun, textOf } from '../contract/step-run.ts'
 import { questionTexts } from './ask-copies.ts'
-import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, wallTime } from './duration.ts'
+import {
+  type GivenLevel,
+  hasSeveral,
+  mostLevels,
+  mostPeople,
+  settingsIn,
+  simple,
+  withPatience,
+} from './ask-settings.ts'
+import { wallTime } from './duration.ts'
 
-const mostAnswers = 10
-const mostLevels = 20
-/** Of a level that names them. */
-const mostPeople = 100
-/** Of a topic: all of them, unless a question would become a broadcast. */
-const mostMembers = 1_000
-/** Of a question, with its reminders. */
-const mostCopies = 10_000
-
-const text = { type: 'string', minLength: 1 }
-const duration = objectSchema(
-  { amount: { type: 'number', minimum: 1 }, unit: { type: 'string', enum: [...timeUnits] } },
-  ['amount', 'unit'],
-)
-const oneOfThem = (name: string, level: object, otherwise: object) => ({
-  if: { required: [name] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: level,
-  else: otherwise,
-})
-const level = {
-  type: 'object',
-  ...oneOfThem(
-    'rota',
-    objectSchema({ rota: text }, ['rota']),
-    oneOfThem(
-      'topicKey',
-      objectSchema({ topicKey: text, inOrder: { type: 'boolean' } }, ['topicKey']),
-      oneOfThem(
-        'subscriberIds',
-        objectSchema({ subscriberIds: { type: 'array', minItems: 1, maxItems: mostPeople, items: text } }, [
-          'subscriberIds',
-        ]),
-        objectSchema({ subscriberId: text }, ['subscriberId']),
-      ),
-    ),
-  ),
-}
-const properties = {
-  skip,
-  question: text,
-  details: text,
-  subject: text,
-  answers: {
-    type: 'array',
-    minItems: 1,
-    maxItems: mostAnswers,
-    items: objectSchema(
-      { id: { type: 'string', pattern: '^[a-z0-9_-]{1,40}$' }, label: { type: 'string', minLength: 1, maxLength: 80 } },
-      ['id', 'label'],
-    ),
-  },
-  freeText: objectSchema({ label: text, required: { type: 'boolean' } }, ['label']),
-  channels: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', enum: [...askChannels] } },
-  reminders: { type: 'array', maxItems: 5, items: duration },
-  amount: { type: 'number', minimum: 1 },
-  unit: { type: 'string', enum: [...timeUnits] },
-  chain: { type: 'array', minItems: 1, maxItems: mostLevels, items: level },
-  patience: duration,
-  rounds: { type: 'integer', minimum: 1, maximum: 10 },
-}
-const required = ['question', 'answers', 'amount', 'unit']
-const simple = objectSchema(properties, required)
-const withPatience = objectSchema(properties, [...required, 'patience'])
-
-/** As it is written. */
-interface GivenLevel {
-  subscriberId?: string
-  subscriberIds?: string[]
-  topicKey?: string
-  inOrder?: boolean
-  rota?: string
-}
-
-/** The rotas that a step asks; none unless it is an `ask`. */
-export const rotasOf = ({ type, controlValues }: Pick<WorkflowStep, 'type' | 'controlValues'>): string[] =>
-  type === 'ask' && Array.isArray(controlValues?.chain)
-    ? controlValues.chain.flatMap((level: { rota?: unknown } | null) =>
-        typeof level?.rota === 'string' ? level.rota : [],
-      )
-    : []
+/** Members of a topic who are asked, and people who are reminded, in one transaction. */
+const pageSize = 500
 
 /** As this run has it. Who is in a topic or on duty is asked when the level is reached. */
 type Level = { subscriberIds: string[] } | { topicKey: string } | { rota: string }
@@ -124,12 +45,13 @@ export interface KeptQuestion {
   level: number
   /** From 1. */
   round: number
+  /** While the topic of this level is walked: the subscription of the last member who was asked. */
+  walkedTo?: string | null
   /** When the next level is reached; null if none is left. */
   levelEndsAt: string | null
   asked: AskedEntry[]
   /** Reminders that were due until then have been seen to. */
   remindedUntil?: string
-  copies: number
 }
 
 export const ask: StepKind = {
@@ -145,7 +67,7 @@ export const ask: StepKind = {
     const { levels, warnings } = yield* levelsOf(of)
     const kept: KeptQuestion = {
       ...settings,
-      ...{ questionId: run.newId(now), levels, level: 0, round: 1, levelEndsAt: null, asked: [], copies: 0 },
+      ...{ questionId: run.newId(now), levels, level: 0, round: 1, levelEndsAt: null, asked: [] },
     }
     const until = wallTime(new Date(kept.deadline), run.subscriber.timezone)
     const line = detail('question_asked', { questionId: kept.questionId, untilDate: until })
@@ -156,9 +78,10 @@ export const ask: StepKind = {
     const kept = keptIn(of)
     if (isEarly || of.now.toISOString() >= kept.deadline) return expired(kept, isEarly)
     const reminded = yield* remind(of, kept)
+    if (isWalking(kept)) return yield* walkOn(of, kept, { details: [], told: [], ...reminded })
     if (kept.levelEndsAt !== null && kept.levelEndsAt <= of.now.toISOString() && nextLevel(kept))
       return yield* reachOut(of, kept, { ...escalated(kept), ...reminded })
-    return waiting(kept, { details: [], told: [], ...reminded })
+    return waiting(of, kept, { details: [], told: [], ...reminded })
   },
 
   answer(of, given) {
@@ -177,20 +100,21 @@ export const ask: StepKind = {
   /** A level at which nobody can be reached is passed over at once. */
   *look(of): Progress<StepOutcome | undefined> {
     const kept = keptIn(of)
+    // There may be others.
+    if (isWalking(kept)) return undefined
     const copies = of.copies ?? []
-    const isReached = ({ subscriberId, round }: AskedEntry) =>
-      copies.some(
-        (copy) =>
-          copy.subscriberId === subscriberId &&
-          ((copy.round === round && (copy.state === 'underway' || copy.state === 'sent')) ||
-            (copy.channel === 'in_app' && copy.state === 'sent')),
-      )
-    const current = kept.asked.filter((entry) => entry.level === kept.level && entry.round === kept.round)
-    if (current.some(isReached)) return undefined
+    const live = copies.filter(({ state }) => state === 'underway' || state === 'sent')
+    const reached = new Set(live.map(({ subscriberId, round }) => `${round} ${subscriberId}`))
+    const inInbox = new Set(live.filter(isSentInApp).map(({ subscriberId }) => subscriberId))
+    const isReached = ({ subscriberId, level: at, round }: AskedEntry) =>
+      at === kept.level &&
+      round === kept.round &&
+      (reached.has(`${round} ${subscriberId}`) || inInbox.has(subscriberId))
+    if (kept.asked.some(isReached)) return undefined
     if (nextLevel(kept)) return yield* reachOut(of, kept, escalated(kept))
     if (copies.every(({ state }) => state === 'held')) return nobody(kept)
     if (kept.levelEndsAt === null) return undefined
-    return waiting({ ...kept, levelEndsAt: null }, { details: [], told: [] })
+    return waiting(of, { ...kept, levelEndsAt: null }, { details: [], told: [] })
   },
 
   dataSchema: simple,
@@ -242,47 +166,12 @@ export const ask: StepKind = {
     ),
 }
 
-const hasSeveral = (chain: unknown): boolean =>
-  Array.isArray(chain) &&
-  (chain.length > 1 || chain.some((each: GivenLevel | null) => each?.topicKey !== undefined && each.inOrder === true))
+/** For those who need no more of it. */
+export const questionIdIn = ({ delivery }: StepRun['job']): string => String(delivery?.questionId)
 
 export const keptIn = ({ job }: Pick<StepRun, 'job'>): KeptQuestion => {
   const kept = job.delivery as unknown as KeptQuestion
   return { ...kept, asked: kept.asked.map((entry) => ({ ...entry })) }
-}
-
-function settingsIn({ now, values }: StepRun) {
-  const { answers, patience, rounds, reminders } = values
-  if (typeof values.question !== 'string' || values.question === '') return invalid('There is no question')
-  if (!Array.isArray(answers) || answers.length === 0 || answers.length > mostAnswers)
-    return invalid(`A question has 1 to ${mostAnswers} answers`)
-  const ids = answers.map((each: { id?: unknown } | null) => each?.id)
-  if (ids.some((id) => typeof id !== 'string' || !/^[a-z0-9_-]{1,40}$/.test(id)))
-    return invalid('An answer has an id of up to 40 lower-case letters, digits, hyphens and underscores')
-  if (new Set(ids).size < ids.length) return invalid('Two answers have the same id')
-  const ofDuration = (given: unknown) => {
-    const { amount, unit } = (given ?? {}) as ControlValues
-    return durationMs(amount, unit)
-  }
-  try {
-    const delay = durationMs(values.amount, values.unit)
-    if (delay > longestWaitMs)
-      return {
-        ...invalid(`The question is open for more than ${longestWaitDays} days`),
-        ...{ reason: 'over_limit' as const, details: [detail('over_limit', { delay, limit: longestWaitMs })] },
-      }
-    const patienceMs = patience === undefined ? null : ofDuration(patience)
-    if (patienceMs === null && hasSeveral(values.chain)) return invalid('A chain of several levels needs patience')
-    return {
-      deadline: new Date(now.getTime() + delay).toISOString(),
-      patienceMs,
-      rounds: patienceMs === null || typeof rounds !== 'number' ? 1 : Math.min(Math.max(rounds, 1), 10),
-      reminders: (Array.isArray(reminders) ? reminders.slice(0, 5) : []).map(ofDuration).sort((a, b) => a - b),
-    }
-  } catch (error) {
-    if (error instanceof DurationInvalid) return invalid(error.message)
-    throw error
-  }
 }
 
 /** The chain as this run has it: its templates rendered, and each member of a topic in order a level. */
@@ -296,7 +185,10 @@ function* levelsOf(of: StepRun): Progress<{ levels: Level[]; warnings: Detail[] 
     else if (given.topicKey !== undefined) {
       const topicKey = textIn(given.topicKey)
       if (given.inOrder !== true) levels.push({ topicKey })
-      else for (const id of yield* membersOf(of, topicKey)) levels.push({ subscriberIds: [id] })
+      else {
+        const { members } = yield* membersOf(of, topicKey, { after: '', most: mostInOrder })
+        for (const id of new Set(members)) levels.push({ subscriberIds: [id] })
+      }
     } else {
       const ids = (given.subscriberIds ?? [given.subscriberId]).map(textIn).filter((id) => id !== '')
       levels.push({ subscriberIds: ids.slice(0, mostPeople) })
@@ -307,29 +199,41 @@ function* levelsOf(of: StepRun): Progress<{ levels: Level[]; warnings: Detail[] 
   return { levels: levels.slice(0, mostLevels), warnings }
 }
 
-function* membersOf({ run }: StepRun, topicKey: string): Progress<string[]> {
+/** Enough to tell how many levels are left out. */
+const mostInOrder = 1_000
+
+function* membersOf({ run }: StepRun, topicKey: string, page: { after: string; most: number }): Progress<FoundMembers> {
   const about = { environmentId: run.environment.id, topicKey, contextKeys: run.contextKeys }
-  const { subscriberIds } = (yield { need: 'find topic members', ...about, most: mostMembers + 1 }) as FoundIds
-  return subscriberIds ?? []
+  return (yield { need: 'find topic members', ...about, ...page }) as FoundMembers
 }
 
-/** @param warnings for the log */
-function* peopleAt(of: StepRun, kept: KeptQuestion, warnings: Detail[]): Progress<AskedPerson[]> {
+/** Those of this level who were not asked in this round; of a topic a page of them. */
+function* peopleAt(of: StepRun, kept: KeptQuestion): Progress<AskedPerson[]> {
   const found = kept.levels[kept.level]
   if (!found) return []
-  const ids = yield* idsAt(of, found)
-  if (ids.length > mostMembers) warnings.push(detail('members_left_out', { most: mostMembers }))
-  const isAsked = (id: string) => kept.asked.some((each) => each.subscriberId === id && each.round === kept.round)
-  return yield* peopleOf(of, [...new Set(ids)].filter((id) => !isAsked(id)).slice(0, mostMembers))
+  const ids = yield* idsAt(of, found, kept)
+  const isNow = ({ round }: AskedEntry) => round === kept.round
+  const known = new Set(kept.asked.filter(isNow).map(({ subscriberId }) => subscriberId))
+  return yield* peopleOf(
+    of,
+    [...new Set(ids)].filter((id) => !known.has(id)),
+  )
 }
 
-function* idsAt(of: StepRun, found: Level): Progress<string[]> {
+function* idsAt(of: StepRun, found: Level, kept: KeptQuestion): Progress<string[]> {
   if ('subscriberIds' in found) return found.subscriberIds
-  if ('topicKey' in found) return yield* membersOf(of, found.topicKey)
+  if ('topicKey' in found) {
+    const page = { after: kept.walkedTo ?? '', most: pageSize }
+    const { members, after } = yield* membersOf(of, found.topicKey, page)
+    kept.walkedTo = after
+    return members
+  }
   const asked = { environmentId: of.run.environment.id, rotaId: found.rota, at: of.now }
   const { subscriberIds } = (yield { need: 'find on duty', ...asked }) as FoundIds
   return subscriberIds ?? []
 }
+
+const isWalking = ({ walkedTo = null }: KeptQuestion): boolean => walkedTo !== null
 
 function* peopleOf({ run }: StepRun, subscriberIds: string[]): Progress<AskedPerson[]> {
   if (subscriberIds.length === 0) return []
@@ -340,6 +244,7 @@ function* peopleOf({ run }: StepRun, subscriberIds: string[]): Progress<AskedPer
 
 /** The next level, or the first of the next round. @returns whether there is one */
 function nextLevel(kept: KeptQuestion): boolean {
+  kept.walkedTo = null
   if (kept.level + 1 < kept.levels.length) {
     kept.level += 1
     return true
@@ -362,34 +267,52 @@ const escalated = ({ level: at, round }: KeptQuestion): Said => ({
 
 /** Asks the people of this level, or of the next at which there is anybody. */
 function* reachOut(of: StepRun, kept: KeptQuestion, said: Said): Progress<StepOutcome> {
-  const warnings: Detail[] = []
-  let people = yield* peopleAt(of, kept, warnings)
-  while (people.length === 0 && nextLevel(kept)) people = yield* peopleAt(of, kept, warnings)
+  let people = yield* peopleAt(of, kept)
+  while (people.length === 0 && (isWalking(kept) || nextLevel(kept))) people = yield* peopleAt(of, kept)
   if (people.length === 0 && kept.asked.length === 0) return nobody(kept, said)
   const hasNext = kept.level + 1 < kept.levels.length || kept.round < kept.rounds
   kept.levelEndsAt =
     people.length > 0 && hasNext && kept.patienceMs !== null
       ? new Date(of.now.getTime() + kept.patienceMs).toISOString()
       : null
+  return putTo(of, kept, people, said)
+}
+
+/** Asks the next members of the topic. The level has begun with the first. */
+function* walkOn(of: StepRun, kept: KeptQuestion, said: Said): Progress<StepOutcome> {
+  let people: AskedPerson[] = []
+  while (people.length === 0 && isWalking(kept)) people = yield* peopleAt(of, kept)
+  return putTo(of, kept, people, said)
+}
+
+function putTo(of: StepRun, kept: KeptQuestion, people: AskedPerson[], said: Said): StepOutcome {
   const at = of.now.toISOString()
   const copies = [...(said.copies ?? [])]
   const reminds = [...(said.reminds ?? [])]
+  const inInbox = new Set((of.copies ?? []).filter(isSentInApp).map(({ subscriberId }) => subscriberId))
   for (const person of people) {
     const { subscriber_id: subscriberId } = person.subscriber
-    kept.asked.push({ subscriberId, level: kept.level, round: kept.round, at, remindedAt: [] })
     // To be asked again is like a reminder.
-    const hasInApp = hasSentInApp(of, subscriberId)
+    const hasInApp = inInbox.has(subscriberId)
+    const own = copiesFor(of, kept, person, { reminder: 0, withoutInApp: hasInApp })
+    if (!fits(of, copies, own)) {
+      kept.walkedTo = null
+      return waiting(of, kept, { ...said, copies, reminds, details: [...said.details, leftOut] })
+    }
+    kept.asked.push({ subscriberId, level: kept.level, round: kept.round, at, remindedAt: [] })
     if (hasInApp) reminds.push(subscriberId)
-    copies.push(...copiesFor(of, kept, person, { reminder: 0, withoutInApp: hasInApp }))
+    copies.push(...own)
   }
-  return waiting(kept, { ...said, copies, reminds, details: [...said.details, ...warnings, ...leftOut(kept)] })
+  return waiting(of, kept, { ...said, copies, reminds })
 }
 
-const leftOut = ({ copies }: KeptQuestion): Detail[] =>
-  copies > mostCopies ? [detail('copies_left_out', { most: mostCopies })] : []
+const leftOut = detail('copies_left_out', { most: mostCopies })
 
-const hasSentInApp = ({ copies = [] }: StepRun, id: string): boolean =>
-  copies.some(({ subscriberId, channel, state }) => subscriberId === id && channel === 'in_app' && state === 'sent')
+const isSentInApp = ({ channel, state }: CopyState): boolean => channel === 'in_app' && state === 'sent'
+
+/** Whether the run can have them, too. */
+const fits = ({ room = mostCopies }: StepRun, made: NewCopy[], more: NewCopy[]): boolean =>
+  made.length + more.length <= room
 
 function copiesFor(
   { values }: StepRun,
@@ -399,32 +322,33 @@ function copiesFor(
 ): NewCopy[] {
   const channels = (Array.isArray(values.channels) ? values.channels : ['in_app', 'email']) as AskChannel[]
   const wanted = [...new Set(channels)].filter((channel) => channel !== 'in_app' || !withoutInApp)
-  kept.copies += wanted.length
-  if (kept.copies > mostCopies) return []
   return wanted.map((channel) => ({ person, channel, level: kept.level, round: kept.round, reminder }))
 }
 
-/** Who was asked and reached, and whose time for a reminder has come. */
+/** Who was asked and reached, and whose time for a reminder has come: a page of them. */
 function* remind(of: StepRun, kept: KeptQuestion): Progress<Pick<Said, 'copies' | 'reminds'>> {
   const due = remindable(kept).filter((entry) => nextReminder(kept, entry) <= of.now.getTime())
-  const reached = due.filter(({ subscriberId }) =>
-    of.copies?.some((copy) => copy.subscriberId === subscriberId && copy.state !== 'held'),
-  )
-  const people = yield* peopleOf(
-    of,
-    reached.map(({ subscriberId }) => subscriberId),
-  )
+  if (due.length === 0) return {}
+  const got = new Set((of.copies ?? []).flatMap(({ subscriberId, state }) => (state === 'held' ? [] : [subscriberId])))
+  const reached = due.filter(({ subscriberId }) => got.has(subscriberId))
+  const some = new Map(reached.slice(0, pageSize).map((entry) => [entry.subscriberId, entry]))
+  const people = yield* peopleOf(of, [...some.keys()])
+  const found = new Set(people.map(({ subscriber }) => subscriber.subscriber_id))
+  const isLast = some.size === reached.length
   // Of several that are overdue one is sent.
-  if (due.length > 0) kept.remindedUntil = of.now.toISOString()
-  const copies = people.flatMap((person) => {
-    const entry = reached.find(({ subscriberId }) => subscriberId === person.subscriber.subscriber_id)
-    if (!entry) return []
-    entry.remindedAt.push(of.now.toISOString())
+  if (isLast) kept.remindedUntil = of.now.toISOString()
+  // Of those that are left, nobody may come again, even who is gone.
+  for (const entry of some.values())
+    if (found.has(entry.subscriberId) || !isLast) entry.remindedAt.push(of.now.toISOString())
+  const copies: NewCopy[] = []
+  for (const person of people) {
+    const entry = some.get(person.subscriber.subscriber_id)
+    if (!entry) continue
     const { level: at, round, remindedAt } = entry
-    const made = copiesFor(of, kept, person, { reminder: remindedAt.length, withoutInApp: true })
-    return made.map((copy) => ({ ...copy, level: at, round }))
-  })
-  return { copies, reminds: people.map(({ subscriber }) => subscriber.subscriber_id) }
+    const own = copiesFor(of, kept, person, { reminder: remindedAt.length, withoutInApp: true })
+    if (fits(of, copies, own)) copies.push(...own.map((copy) => ({ ...copy, level: at, round })))
+  }
+  return { copies, reminds: [...found] }
 }
 
 /** The last time each was asked. */
@@ -438,13 +362,17 @@ function nextReminder({ reminders, remindedUntil }: KeptQuestion, { at, reminded
   return times.find((time) => time > seenTo) ?? Number.POSITIVE_INFINITY
 }
 
-/** Until the next level, reminder or the deadline. */
-function waiting(kept: KeptQuestion, { details, copies = [], reminds = [], told, texts }: Said): StepOutcome {
-  const next = Math.min(
-    Date.parse(kept.deadline),
-    kept.levelEndsAt === null ? Number.POSITIVE_INFINITY : Date.parse(kept.levelEndsAt),
-    ...remindable(kept).map((entry) => nextReminder(kept, entry)),
-  )
+/** Until the next level, reminder or the deadline; while a topic is walked, for a moment. */
+function waiting(
+  { now }: StepRun,
+  kept: KeptQuestion,
+  { details, copies = [], reminds = [], told, texts }: Said,
+): StepOutcome {
+  const times = kept.reminders.length === 0 ? [] : remindable(kept).map((entry) => nextReminder(kept, entry))
+  const levelEndsAt = kept.levelEndsAt === null ? Number.POSITIVE_INFINITY : Date.parse(kept.levelEndsAt)
+  const next = isWalking(kept)
+    ? now.getTime()
+    : times.reduce((first, time) => Math.min(first, time), Math.min(Date.parse(kept.deadline), levelEndsAt))
   const question = { ...recordOf(kept, 'open'), ...(texts ? { texts } : {}) }
   return {
     kind: 'wait',
@@ -488,11 +416,3 @@ function nobody(kept: KeptQuestion, { details, told, texts }: Said = { details: 
     asking: { ...asking, question: { ...asking.question, ...(texts ? { texts } : {}) } },
   }
 }
-
-const invalid = (error: string): StepOutcome & { kind: 'fail' } => ({
-  kind: 'fail',
-  reason: 'invalid_settings',
-  error,
-  stops: true,
-  details: [detail('question_invalid', { error })],
-})

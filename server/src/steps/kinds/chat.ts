@@ -9,17 +9,12 @@ import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
+import type { Destination } from '../delivery/attempt.ts'
 import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
-import {
-  type Destination,
-  deliveredMessage,
-  deliveryOutcome,
-  dispatch,
-  isKnown,
-  openingDetails,
-  progressOf,
-} from '../delivery/dispatch.ts'
+import { dispatch, openingDetails } from '../delivery/dispatch.ts'
 import { channelOverrides, openIntegration, selected } from '../delivery/integration-choice.ts'
+import { isKnown, progressOf } from '../delivery/progress.ts'
+import { deliveredMessage, deliveryOutcome } from '../delivery/report.ts'
 import type { CopyVariables } from './ask-copies.ts'
 import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
 import { textFrom, textStep } from './text-step.ts'

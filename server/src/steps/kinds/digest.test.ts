@@ -459,6 +459,11 @@ test.each<[string, object, string]>([
     'lookBackWindow',
   ],
   ['a number of events below two', { ...tenMinutes, maxEvents: 1 }, 'maxEvents'],
+  ['a number of events beyond a thousand', { ...tenMinutes, maxEvents: 1_001 }, 'maxEvents'],
+  ['none to keep', { ...tenMinutes, keep: 0 }, 'keep'],
+  ['too many to keep', { ...tenMinutes, keep: 1_001 }, 'keep'],
+  ['21 fields', { ...tenMinutes, fields: Array.from({ length: 21 }, (_, n) => `f${n}`) }, 'fields'],
+  ['another order', { ...tenMinutes, order: 'random' }, 'order'],
 ])('%s is an issue, and fails', async (_, controlValues, path) => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'comments', [digestStep(controlValues), summary])

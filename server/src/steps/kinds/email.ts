@@ -50,7 +50,7 @@ import {
   unsubscribeMailto,
   unsubscribeUrl,
 } from '../delivery/consent-links.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
+import { dispatch, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -65,7 +65,9 @@ import {
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
+import { isKnown } from '../delivery/progress.ts'
 import { addressesIn, withoutAddressees } from '../delivery/recipients.ts'
+import { deliveredMessage, deliveryOutcome } from '../delivery/report.ts'
 import { tracked } from '../delivery/tracking.ts'
 import { replyAddress } from './reply-callback.ts'
 

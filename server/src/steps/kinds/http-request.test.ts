@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, pass, runOf, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
-import { useVendor } from '../../../test/vendor.ts'
+import { useVendor, type VendorReply } from '../../../test/vendor.ts'
 
 const server = useServer()
 const vendor = useVendor()
@@ -115,6 +115,21 @@ describe('an HTTP request with `retry`', () => {
     // The last answer stands.
     const { jobs } = await runOf(api, transactionId)
     expect(jobs[0]).toMatchObject({ status: 'failed', reason: 'http_request_failed', error: 'HTTP status 429' })
+  })
+
+  test.each<[string, VendorReply | 'hang up' | undefined]>([
+    ['status 408', { status: 408 }],
+    ['status 425', { status: 425 }],
+    ['status 500', { status: 500 }],
+    ['no answer', 'hang up'],
+    ['a timeout', undefined],
+  ])('is tried again after %s', async (_, reply) => {
+    const { development: api } = await server.freshOrganization()
+    vendor.plays(() => (vendor.asked.length === 1 ? reply : { body: {} }))
+    const { transactionId } = await run(api, { url: vendor.url, retry: true, timeout: 100 })
+    await pass(server, { seconds: 1 })
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'completed' })
+    expect(vendor.asked).toHaveLength(2)
   })
 
   test('is not tried again after an answer that will not change', async () => {

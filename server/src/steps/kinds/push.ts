@@ -9,15 +9,9 @@ import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { digestOf, type StepRun, subscriberVariablesOf } from '../contract/step-run.ts'
+import type { Destination } from '../delivery/attempt.ts'
 import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
-import {
-  type Destination,
-  deliveredMessage,
-  deliveryOutcome,
-  dispatch,
-  isKnown,
-  openingDetails,
-} from '../delivery/dispatch.ts'
+import { dispatch, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationById,
@@ -27,6 +21,8 @@ import {
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
+import { isKnown } from '../delivery/progress.ts'
+import { deliveredMessage, deliveryOutcome } from '../delivery/report.ts'
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'

@@ -5,7 +5,7 @@ import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { detail, type StepOutcome } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
 import { type LinkName, linkedSituation } from '../delivery/consent-links.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
+import { dispatch, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -18,6 +18,8 @@ import {
   stepOverrides,
   textIn,
 } from '../delivery/integration-choice.ts'
+import { isKnown } from '../delivery/progress.ts'
+import { deliveredMessage, deliveryOutcome } from '../delivery/report.ts'
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'sms'
