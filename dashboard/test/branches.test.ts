@@ -7,7 +7,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { saved } from './hands.ts'
 
-const { server, goOn } = useDashboard()
+const { server, open } = useDashboard()
 
 let api: Api
 let page: Page
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  page = (await goOn({ api, path: '/workflows/invoice' })).page
+  page = (await open({ api, path: '/workflows/invoice' })).page
 })
 
 const arm = (name: string) => page.getByRole('group', { name: `Arm ${name} of size` })

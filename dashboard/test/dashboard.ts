@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
 import type { Config } from '../../server/src/config.ts'
 import type { Role } from '../../server/src/db/core/tables.ts'
 import { type Profile, type TestBrowser, useBrowser } from '../../server/test/browser.ts'
@@ -25,11 +24,6 @@ export interface TestDashboard {
   browser: TestBrowser
   /** A dashboard page in an empty browser, and an API client with the same session. */
   open(visit?: Visit): Promise<{ page: Page; person: PersonApi }>
-  /**
-   * The same person goes on in the page of the test before, because loading the dashboard takes longer than most tests.
-   * Nothing is left open or stored there, and it has the usual size. The first test, or the one after a failure, opens it.
-   */
-  goOn(visit: Omit<Visit, 'options'>): Promise<{ page: Page; person: PersonApi }>
 }
 
 /**
@@ -41,48 +35,25 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
   // DASHBOARD_DIST names another build, so that several checkouts can be tested at once.
   const server = useServer({ dashboardDir: process.env.DASHBOARD_DIST, ...config })
   const browser = useBrowser()
-  let before: { page: Page; person: PersonApi } | undefined
-  const open: TestDashboard['open'] = async (visit = {}) => {
-    const { role = 'owner', path: where = '/', api = server.api, options = {} } = visit
-    const person = await signInAs(server, api, role === 'none' ? 'viewer' : role)
-    const cookie = {
-      ...{ name: 'belfry_session', value: person.token, domain: new URL(server.url).hostname, path: '/' },
-      ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const },
-    }
-    const page = await browser.open(server.url + where, {
-      viewport: desktop,
-      reducedMotion: 'reduce',
-      cookies: role === 'none' ? [] : [cookie],
-      ...options,
-    })
-    page.setDefaultTimeout(30_000)
-    return { page, person }
+  return {
+    server,
+    browser,
+    async open({ role = 'owner', path: where = '/', api = server.api, options = {} } = {}) {
+      const person = await signInAs(server, api, role === 'none' ? 'viewer' : role)
+      const cookie = {
+        ...{ name: 'belfry_session', value: person.token, domain: new URL(server.url).hostname, path: '/' },
+        ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const },
+      }
+      const page = await browser.open(server.url + where, {
+        viewport: desktop,
+        reducedMotion: 'reduce',
+        cookies: role === 'none' ? [] : [cookie],
+        ...options,
+      })
+      page.setDefaultTimeout(30_000)
+      return { page, person }
+    },
   }
-  const goOn: TestDashboard['goOn'] = async (visit) => {
-    if (before === undefined || before.page.isClosed()) {
-      before = await open({ ...visit, options: { staysOpen: true } })
-    } else {
-      await leave(before.page, server.url)
-      await follow(before.page, visit.path ?? '/')
-    }
-    return before
-  }
-  return { server, browser, open, goOn }
-}
-
-/** Leaves what a test has done in the page: its dialogs, toasts, routes, size, and what it stored. */
-async function leave(page: Page, url: string): Promise<void> {
-  await page.unrouteAll()
-  await page.emulateMedia({ colorScheme: null, reducedMotion: 'reduce' })
-  await onDesktop(page)
-  // A toast under the pointer stays.
-  await page.mouse.move(0, 0)
-  const isDashboard = await page.evaluate<boolean>("document.getElementById('root') !== null")
-  if (isDashboard) await follow(page, '/account')
-  else await page.goto(`${url}/account`)
-  await page.getByText('this browser', { exact: true }).waitFor()
-  await expect.poll(() => page.locator('[role=dialog], [data-sonner-toast]').count()).toBe(0)
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()')
 }
 
 const desktop = { width: 1440, height: 900 }

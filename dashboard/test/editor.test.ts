@@ -6,7 +6,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, takeScreenshots, useDashboard } from './dashboard.ts'
 import { saved } from './hands.ts'
 
-const { server, goOn } = useDashboard()
+const { server, open } = useDashboard()
 
 let api: Api
 let page: Page
@@ -72,7 +72,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  const visit = await goOn({ api, path: '/workflows' })
+  const visit = await open({ api, path: '/workflows' })
   page = visit.page
   person = visit.person
 })

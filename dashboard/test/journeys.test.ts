@@ -7,7 +7,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { addStep, row, saved } from './hands.ts'
 
-const { server, goOn, open } = useDashboard()
+const { server, open } = useDashboard()
 
 let api: Api
 let page: Page
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  page = (await goOn({ api, path: '/workflows/order' })).page
+  page = (await open({ api, path: '/workflows/order' })).page
 })
 
 const stored = async () => (await api.get('/v2/workflows/order')).body
@@ -164,7 +164,7 @@ test('a run names the goal that ended it, and the run that started it', async ()
 })
 
 test('guards are settings of the environment: caps and quiet hours', async () => {
-  page = (await open({ api, path: '/settings', options: { hasOwnClock: true } })).page
+  await follow(page, '/settings')
   const day = page.getByRole('region', { name: 'In the last day' })
   await day.getByText('0 runs with a message held back by a cap').waitFor()
   await day.getByText('0 runs held until a schedule opened').waitFor()

@@ -7,7 +7,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { addStep, row, saved } from './hands.ts'
 
-const { server, goOn } = useDashboard()
+const { server, open } = useDashboard()
 
 /** One of the options of a field. */
 async function choose(field: Locator, option: string): Promise<void> {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  page = (await goOn({ api, path: '/questions' })).page
+  page = (await open({ api, path: '/questions' })).page
 })
 
 test('a question is written: answers, channels, a chain with patience, and a deadline', async () => {

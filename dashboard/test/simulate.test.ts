@@ -5,7 +5,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, cutTexts, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { saveChanges } from './hands.ts'
 
-const { server, goOn, open } = useDashboard()
+const { server, open } = useDashboard()
 let [api, production]: Api[] = []
 let page: Page
 let panel: Locator
@@ -35,9 +35,8 @@ beforeAll(async () => {
 })
 
 /** Opens the panel and waits for the first picture. */
-async function simulate(workflowId: string, first: string, { hasOwnClock = false } = {}): Promise<void> {
-  const visit = { api: api as Api, path: `/workflows/${workflowId}?simulate=true`, role: 'editor' as const }
-  ;({ page } = hasOwnClock ? await open({ ...visit, options: { hasOwnClock } }) : await goOn(visit))
+async function simulate(workflowId: string, first: string): Promise<void> {
+  ;({ page } = await open({ api: api as Api, path: `/workflows/${workflowId}?simulate=true`, role: 'editor' }))
   panel = page.getByRole('region', { name: 'Simulate' })
   list = panel.getByRole('list', { name: 'What happens' })
   await list.getByText(first).first().waitFor()
@@ -157,14 +156,13 @@ describe('the Simulate panel', () => {
   })
 
   test('it plays as fast as it says, and without motion it jumps from one thing to the next', async () => {
-    await simulate('comments', 'Email to Ada: 1 comments', { hasOwnClock: true })
+    await simulate('comments', 'Email to Ada: 1 comments')
     const shown = async () => Date.parse((await panel.locator('header time').getAttribute('datetime')) ?? '')
     const moment = panel.getByRole('slider', { name: 'Moment' })
     await moment.press('Home')
     const start = await shown()
     await page.emulateMedia({ reducedMotion: 'no-preference' })
-    // From here on time passes only when the test says so.
-    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.clock.install()
     /** How much time passes on the axis in so much time. */
     const playFor = async (speed: string, ms: number) => {
       await panel.getByRole('combobox', { name: 'Speed' }).click()
@@ -317,8 +315,7 @@ describe('impact', () => {
     const runs = (await production?.get('/v1/notifications?workflowIds=orders&status=processing'))?.body.data
     expect(runs).toEqual([])
 
-    // Somebody saves meanwhile, and the page has not heard of it: what is saved is what was looked at, or nothing.
-    await own.route('**/presence', (route) => route.abort())
+    // Somebody saves meanwhile: what is saved is what was looked at, or nothing.
     await production?.patch('/v2/workflows/orders', { description: 'Changed meanwhile' })
     await dialog.getByRole('button', { name: 'Save', exact: true }).click()
     await dialog.getByText('It was not saved: something has changed since. Look again.').waitFor()

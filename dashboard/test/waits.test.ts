@@ -7,7 +7,7 @@ import type { Api } from '../../server/test/server.ts'
 import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 import { addStep, row, saved } from './hands.ts'
 
-const { server, goOn, open } = useDashboard()
+const { server, open } = useDashboard()
 
 let api: Api
 let page: Page
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  page = (await goOn({ api, path: '/events' })).page
+  page = (await open({ api, path: '/events' })).page
 })
 
 const stored = async (workflowId: string) => (await api.get(`/v2/workflows/${workflowId}`)).body.steps

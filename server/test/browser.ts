@@ -7,7 +7,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { afterEach, beforeAll, expect } from 'vitest'
 import { findChromium } from '../../scripts/chromium.mjs'
 
 export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
@@ -16,12 +16,10 @@ export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
   hasOwnClock?: true
   /** Nothing is cached yet: its context is new, and nobody uses it again. */
   isFirstVisit?: true
-  /** Its page stays open for the next tests of the file, unless a test fails. */
-  staysOpen?: true
 }
 
 export interface TestBrowser {
-  /** Opens a page in its own profile, mostly closed after the test. An uncaught error in it fails the test. */
+  /** Opens a page in its own profile, closed after the test. An uncaught error in it fails the test. */
   open(url: string, profile?: Profile): Promise<Page>
 }
 
@@ -70,30 +68,24 @@ async function launch(): Promise<Browser> {
 export function useBrowser(): TestBrowser {
   let browser: Browser
   const taken: Context[] = []
-  const staying: Context[] = []
   const errors: string[] = []
 
   beforeAll(async () => {
     shared ??= launch()
     browser = await shared
   })
-  afterEach(async ({ task }) => {
-    const isUncertain = task.result?.state === 'fail' || errors.length > 0
-    for (const context of [...taken.splice(0), ...(isUncertain ? staying.splice(0) : [])]) await release(context)
+  afterEach(async () => {
+    for (const context of taken.splice(0)) await release(context)
     const uncaught = errors.splice(0)
     expect(uncaught).toEqual([])
   })
-  afterAll(async () => {
-    for (const context of staying.splice(0)) await release(context)
-  })
 
   return {
-    async open(url, { cookies = [], staysOpen = false, ...asked } = {}) {
+    async open(url, { cookies = [], ...asked } = {}) {
       // Each frame of an animation costs processor time. Tests of motion ask for it.
       const options = { reducedMotion: 'reduce' as const, ...asked }
       const free = await take(browser, options)
-      const held = staysOpen ? staying : taken
-      held.push(free)
+      taken.push(free)
       const page = await free.context.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
       await free.context.addCookies(cookies)
@@ -104,7 +96,7 @@ export function useBrowser(): TestBrowser {
   }
 }
 
-async function take(browser: Browser, asked: Omit<Profile, 'cookies' | 'staysOpen'>): Promise<Context> {
+async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<Context> {
   const options = JSON.stringify(asked)
   const free = asked.isFirstVisit ? undefined : contexts.find((each) => !each.isTaken && each.options === options)
   if (free) {
