@@ -83,8 +83,9 @@ const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? (error.c
 /** Whether the database is unreachable, shutting down or full: the request can be retried unchanged. */
 export function isOutage(error: unknown): boolean {
   // 28, 3D and 55000 refuse a new connection: a password rotation, a restore or maintenance. 25006 comes from a read replica,
-  // as the old primary is after a failover; 58 is the disk.
-  if (error instanceof pg.DatabaseError) return /^(08|25006|28|3D|53|55000|57P|58)/.test(codeOf(error))
+  // as the old primary is after a failover; 58 is the disk. 25P03 ends the connection of a transaction that this process left
+  // idle, being paused or overloaded itself.
+  if (error instanceof pg.DatabaseError) return /^(08|25006|25P03|28|3D|53|55000|57P|58)/.test(codeOf(error))
   if (!(error instanceof Error)) return false
   return ('code' in error && outageCodes.has(String(error.code))) || outageTexts.test(error.message)
 }

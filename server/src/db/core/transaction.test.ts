@@ -2,8 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
+import { isOutage } from './database.ts'
 import { inTransaction, statement } from './transaction.ts'
 
 const server = useServer()
@@ -58,4 +60,12 @@ test('a minor garbage collection frees the data of a transaction', async () => {
     collect({ type: 'minor' })
   }
   expect(used() - before).toBeLessThan((count * bytes) / 2)
+})
+
+test('a connection that PostgreSQL ends, because this process left its transaction idle, is an outage', () => {
+  const error = new pg.DatabaseError('terminating connection due to idle-in-transaction timeout', 122, 'error')
+  error.code = '25P03'
+  expect(isOutage(error)).toBe(true)
+  error.code = '25P02'
+  expect(isOutage(error)).toBe(false)
 })
