@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../server/test/free-port.ts'
-import { secretKey } from '../server/test/server.ts'
-import { createTestDatabase, dropTestDatabase } from '../server/test/test-database.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from '../server/test/server.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))

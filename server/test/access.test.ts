@@ -13,7 +13,7 @@ import { type Answer, type Api, useServer } from './server.ts'
 import { storedRows } from './stored-rows.ts'
 
 const routes = useRouteTable()
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 type Operation = Pick<Route, 'method' | 'path'>
 

@@ -8,8 +8,7 @@ import { CutLine } from './cut-line.ts'
 import { freePort } from './free-port.ts'
 import { type Here, startHere } from './here.ts'
 import { usePrograms } from './program.ts'
-import { Api, secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 vi.setConfig({ testTimeout: 3_600_000, hookTimeout: 300_000 })
 

@@ -12,8 +12,7 @@ import { freePort } from './free-port.ts'
 import { startHere } from './here.ts'
 import { type Run, usePrograms } from './program.ts'
 import { makeWorkflow, runOf, runsOf, trigger } from './runs.ts'
-import { Api, secretKey, sendTo } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey, sendTo } from './server.ts'
 import { useVendor } from './vendor.ts'
 
 const programs = usePrograms()

@@ -8,8 +8,7 @@ import { Balancer } from './balancer.ts'
 import { freePort } from './free-port.ts'
 import { InboxSocket } from './inbox.ts'
 import { type Run, usePrograms } from './program.ts'
-import { Api, secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 

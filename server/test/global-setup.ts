@@ -1,4 +1,4 @@
-// One PostgreSQL for the whole run, with a migrated template that tests copy.
+// One PostgreSQL for the whole run, with a migrated template that each test file copies.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,8 +15,6 @@ declare module 'vitest' {
 }
 
 export const template = 'belfry_template'
-/** Of databases that are kept because a test failed. */
-export const keptPrefix = 't_'
 
 export default async function setup(project: TestProject) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-test-'))
@@ -31,7 +29,7 @@ export default async function setup(project: TestProject) {
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
-      max_connections: '400',
+      max_connections: '300',
       max_prepared_transactions: '50',
     },
   })
@@ -57,8 +55,7 @@ export default async function setup(project: TestProject) {
 async function keptDatabases(url: string): Promise<string[]> {
   const admin = openDatabase(url, { connections: 1, onError: ignore })
   const { rows } = await admin.pool.query<{ datname: string }>(
-    'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
-    [keptPrefix],
+    "SELECT datname FROM pg_database WHERE datname LIKE 't\\_%'",
   )
   await admin.close()
   return rows.map((row) => row.datname)

@@ -4,7 +4,7 @@ import { statementsOf } from './plan.ts'
 import { inApp, makeWorkflow, messagesOf, trigger } from './runs.ts'
 import { type Answer, useServer } from './server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const tables = [
   'begun_calls',
   'events',

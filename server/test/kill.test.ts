@@ -6,8 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from './free-port.ts'
 import { type Here, startHere } from './here.ts'
 import { usePrograms } from './program.ts'
-import { Api, secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
 let name: string

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest'
 import { installNode, nodeVersions } from '../../scripts/node-versions.mjs'
 import { freePort } from './free-port.ts'
 import { usePrograms } from './program.ts'
-import { secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
 

@@ -18,7 +18,7 @@ import { type InboxClient, openInbox } from './inbox.ts'
 import { costlyNodes, planOf, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const runs = 30_000
 const subscribers = 300
 const tables = [

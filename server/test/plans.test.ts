@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { costlyNodes, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const subscribers = 20_000
 const topics = 3
 const tables = ['subscribers', 'topic_subscriptions']

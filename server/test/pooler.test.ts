@@ -8,7 +8,7 @@ import { startService } from '../src/main.ts'
 import { inApp, makeWorkflow, messagesOf, trigger } from './runs.ts'
 import { Api, secretKey, useServer } from './server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 test('only direct connections listen or hold locks, and everything works', async () => {
   const { pool, url } = server.database

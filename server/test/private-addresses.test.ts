@@ -6,7 +6,7 @@ import { makeWorkflow, runOf, trigger } from './runs.ts'
 import { type Api, useServer } from './server.ts'
 import { useVendor } from './vendor.ts'
 
-const server = useServer({}, { logLevel: 'info', isOwn: true })
+const server = useServer({}, { logLevel: 'info' })
 const vendor = useVendor()
 const reason = /private or reserved/
 

@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CutLine } from './cut-line.ts'
 import { type Here, startHere } from './here.ts'
-import { Api, secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

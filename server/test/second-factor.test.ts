@@ -6,7 +6,7 @@ import { type Route, useRouteTable } from './route-table.ts'
 import { type Answer, useServer } from './server.ts'
 
 const routes = useRouteTable()
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 let own: Route[]
 
 /** What somebody needs to set up a factor, and nothing else. */

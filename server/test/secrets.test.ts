@@ -13,7 +13,7 @@ import { makeWorkflow } from './runs.ts'
 import { useServer } from './server.ts'
 import { useVendor } from './vendor.ts'
 
-const server = useServer({}, { logLevel: 'trace', isOwn: true })
+const server = useServer({}, { logLevel: 'trace' })
 const vendor = useVendor()
 
 const password = 'planted-pass-8d41f0'

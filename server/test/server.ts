@@ -1,17 +1,20 @@
-// A running service for a test file: an empty database, a clock the test moves, and callers with keys.
+// A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { runOnce } from 'graphile-worker'
+import { Logger as QueueLog, type RunnerOptions, runOnce, type TaskList } from 'graphile-worker'
+import pg from 'pg'
+import { pino } from 'pino'
 import { request } from 'undici'
-import { afterAll, beforeAll } from 'vitest'
-import type { Config } from '../src/config.ts'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type Config, readConfig } from '../src/config.ts'
 import { newScopedKey } from '../src/db/core/api-key-form.ts'
-import type { Database } from '../src/db/core/database.ts'
+import { type Database, openDatabase } from '../src/db/core/database.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { insertKey } from '../src/db/queries/api-keys.ts'
 import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/queries/environments.ts'
-import type { Service } from '../src/main.ts'
-import { giveBack, type KeptService, type LogLine, takeService } from './kept-service.ts'
+import { type Service, startService } from '../src/main.ts'
+import { isFree } from './free-port.ts'
+import { template, withDatabase } from './global-setup.ts'
+import { simulationThread } from './simulation-thread.ts'
 
 export const secretKey = 'a1'.repeat(32)
 
@@ -87,26 +90,26 @@ export async function sendTo(
         ? (body ?? null)
         : JSON.stringify(body),
   })
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(response.headers))
+    for (const value of [values].flat()) headers.append(name, value ?? '')
   const text = await response.body.text()
-  const isJson = String(response.headers['content-type']).startsWith('application/json') && text !== ''
-  let headers: Headers | undefined
-  return {
-    status: response.statusCode,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-    // Made when somebody looks: that takes as long as half of a small request.
-    get headers() {
-      headers ??= headersOf(response.headers)
-      return headers
-    },
-  }
+  const isJson = headers.get('content-type')?.startsWith('application/json') && text !== ''
+  return { status: response.statusCode, headers, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
-function headersOf(given: IncomingHttpHeaders): Headers {
-  const headers = new Headers()
-  for (const [name, values] of Object.entries(given))
-    for (const value of [values].flat()) headers.append(name, value ?? '')
-  return headers
+/**
+ * The port of this worker's servers, one after the other: a browser keeps the scripts it has loaded and compiled by their
+ * address, for all test files.
+ */
+let usualPort: number | undefined
+let isUsualPortTaken = false
+
+interface LogLine {
+  level: number
+  msg: string
+  errorId?: string
+  err?: { message: string; stack: string }
 }
 
 export interface TestServer {
@@ -144,29 +147,43 @@ export interface TestServer {
   ): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'outbox' | 'drain' | 'stop'>>
 }
 
-interface Choices {
-  logLevel?: string
-  /**
-   * A process of the file's own: where a test makes a process remember something beside the database, breaks its connections, or
-   * counts what it has done since its start.
-   */
-  isOwn?: boolean
-}
-
-/**
- * A service for the tests of a file, with nothing in its database but the first start. Other files may have used its process
- * before. Read the result inside tests only.
- */
-export function useServer(
-  config: Partial<Config> = {},
-  { logLevel = 'warn', isOwn = false }: Choices = {},
-): TestServer {
+/** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
+export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' } = {}): TestServer {
+  const name = `t_${randomBytes(6).toString('hex')}`
   const clock = new TestClock()
+  const services: Service[] = []
   const logged: LogLine[] = []
-  let kept: KeptService
+  const log = pino(
+    { level: process.env.TEST_LOG ?? logLevel },
+    {
+      write(line) {
+        logged.push(JSON.parse(line))
+        if (process.env.TEST_LOG) process.stdout.write(line)
+      },
+    },
+  )
   let database: Database
+  let databaseUrl: string
   let api: Api
   let wideApi: Api
+  let setUpToken = ''
+  let hasUsualPort = false
+
+  const start = async (config: Partial<Config> = {}, port = 0) => {
+    const service = await startService(
+      {
+        ...readConfig({ PORT: String(port), BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,
+        role: 'api',
+        // No test asks the DNS of the network: nobody answers there.
+        dnsServers: ['127.0.0.1:1'],
+        ...overrides,
+        ...config,
+      },
+      { databaseUrl, secretKey: config.secretKey ?? secretKey, clock, log, simulationThread },
+    )
+    services.push(service)
+    return service
+  }
 
   const newKey: TestServer['keyFor'] = async (of, scopes, owner = 'environment') => {
     const key = newScopedKey(owner)
@@ -183,31 +200,56 @@ export function useServer(
   }
   const wideKey = (of: Api) => newKey(of, ['administer'], 'organization')
 
+  const taskLists: TaskList[] = []
+  let usualDrain: RunnerOptions | undefined
+  const drainOf = (service: Service, around: typeof atOnce): RunnerOptions => {
+    const taskList: TaskList = {}
+    for (const [name, task] of Object.entries(service.tasks))
+      taskList[name] = (payload, helpers) => around(async () => void (await task?.(payload, helpers)))
+    taskLists.push(taskList)
+    return { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
+  }
+
   beforeAll(async () => {
-    kept = await takeService({ config, logLevel, secretKey, isOwn }, { clock, logged })
-    database = kept.database
-    const [development] = kept.created
+    databaseUrl = await createTestDatabase(name)
+    database = openDatabase(databaseUrl, { connections: 5, onError: () => undefined })
+    hasUsualPort = !isUsualPortTaken
+    isUsualPortTaken = true
+    const service = await start(
+      {},
+      hasUsualPort && usualPort !== undefined && (await isFree(usualPort)) ? usualPort : 0,
+    )
+    if (hasUsualPort) usualPort = Number(new URL(service.url).port)
+    const development = service.created?.[0]
     if (!development) throw new Error('the first start made no environment')
+    setUpToken = service.setUpToken ?? ''
     const { organization_id } = await database.db
       .selectFrom('environments')
       .select('organization_id')
       .limit(1)
       .executeTakeFirstOrThrow()
-    api = new Api(kept.main.url, development.apiKey, development.id, organization_id)
+    api = new Api(service.url, development.apiKey, development.id, organization_id)
     wideApi = await wideKey(api)
   })
 
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern; the suite comes second
   afterAll(async ({}, suite) => {
-    await giveBack(kept, { hasFailed: suite.tasks.some((task) => task.result?.state === 'fail') })
+    const failed = suite.tasks.some((task) => task.result?.state === 'fail')
+    for (const service of services.reverse()) await service.stop()
+    // The queue's library keeps all options it was ever given, and with their tasks the whole service.
+    for (const taskList of taskLists) for (const name of Object.keys(taskList)) delete taskList[name]
+    if (hasUsualPort) isUsualPortTaken = false
+    await database.close()
+    if (failed) process.stderr.write(`a test failed; its database is kept for inspection: ${name}\n`)
+    else await dropTestDatabase(name)
   })
 
   return {
     get url() {
-      return kept.main.url
+      return services[0]?.url ?? ''
     },
     get mailPort() {
-      return kept.main.mailPort ?? 0
+      return services[0]?.mailPort ?? 0
     },
     clock,
     logged,
@@ -221,7 +263,7 @@ export function useServer(
       return wideApi
     },
     get setUpToken() {
-      return kept.setUpToken
+      return setUpToken
     },
     async freshApi() {
       const environment = await database.db.transaction().execute(async (tx) => {
@@ -242,13 +284,14 @@ export function useServer(
         await requireHash(tx, created.id, false)
         return created
       })
-      return new Api(kept.main.url, environment.apiKey, environment.id, api.organizationId)
+      return new Api(services[0]?.url ?? '', environment.apiKey, environment.id, api.organizationId)
     },
     async freshOrganization() {
       const { id, development, production } = await database.db
         .transaction()
         .execute((tx) => createOrganization(tx, { name: 'Another' }, new Secrets(secretKey), clock.now()))
-      const apiOf = (environment: NewEnvironment) => new Api(kept.main.url, environment.apiKey, environment.id, id)
+      const apiOf = (environment: NewEnvironment) =>
+        new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
       return { development: apiOf(development), production: apiOf(production) }
     },
     async freshOrganizationWide() {
@@ -260,25 +303,22 @@ export function useServer(
     },
     keyFor: newKey,
     organizationOf: wideKey,
-    async drain(around) {
-      const { engine, outbox } = kept.main
-      const options = kept.drainOptions(around)
+    async drain(around = atOnce) {
+      const [service] = services
+      if (!service) throw new Error('the service is not running')
+      usualDrain ??= drainOf(service, atOnce)
+      const options = around === atOnce ? usualDrain : drainOf(service, around)
       let woken: number
       do {
-        let pending = await pendingIn(database)
-        if (pending.hasCalls) {
-          while ((await outbox.takeSome()) > 0);
-          pending = await pendingIn(database)
-        }
-        if (pending.hasJobs) await runOnce(options)
-        const wake = async () => {
-          woken += await engine.wake()
-        }
+        while ((await service.outbox.takeSome()) > 0);
+        if (await hasDueJob(database)) await runOnce(options)
         woken = 0
-        await (around ? around(wake) : wake())
+        await around(async () => {
+          woken += await service.engine.wake()
+        })
       } while (woken > 0)
     },
-    startAnother: (another) => kept.startAnother(another),
+    startAnother: (config) => start(config),
   }
 }
 
@@ -292,13 +332,37 @@ export async function requireHash(db: Database['db'], environmentId: string, isR
     .execute()
 }
 
-/** To look into the outbox takes a transaction, to start the queue's library several statements, and mostly there is nothing. */
-async function pendingIn({ pool }: Database): Promise<{ hasCalls: boolean; hasJobs: boolean }> {
-  const { rows } = await pool.query<{ hasCalls: boolean; hasJobs: boolean }>({
-    name: 'pending',
-    text: `
-      SELECT EXISTS (SELECT FROM belfry.outbox) AS "hasCalls",
-        EXISTS (SELECT FROM graphile_worker._private_jobs WHERE is_available AND run_at <= now()) AS "hasJobs"`,
+const quiet = new QueueLog(() => () => undefined)
+const atOnce = (work: () => Promise<void>) => work()
+
+/** To start the queue's library takes several statements, and most of the time there is nothing to do. */
+async function hasDueJob({ pool }: Database): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'has_due_job',
+    text: 'SELECT FROM graphile_worker._private_jobs WHERE is_available AND run_at <= now() LIMIT 1',
   })
-  return rows[0] ?? { hasCalls: false, hasJobs: false }
+  return rowCount === 1
+}
+
+/** A copy of the migrated template, file by file: through the write-ahead log it takes six times as long. */
+export async function createTestDatabase(name: string): Promise<string> {
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+  // As the migrations leave it for a role of this name; a copy of a database does not have it.
+  await administer(`ALTER ROLE belfry IN DATABASE ${name} SET search_path = public`)
+  return withDatabase(inject('databaseUrl'), name)
+}
+
+export async function dropTestDatabase(name: string): Promise<void> {
+  await administer(`DROP DATABASE ${name} WITH (FORCE)`)
+}
+
+let admin: pg.Pool | undefined
+
+async function administer(statement: string): Promise<void> {
+  // One connection for all files of the worker; it ends with the process, or with the database.
+  admin ??= new pg.Pool({ connectionString: inject('databaseUrl'), max: 1, allowExitOnIdle: true }).on(
+    'error',
+    () => undefined,
+  )
+  await admin.query(statement)
 }

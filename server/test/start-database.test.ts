@@ -10,8 +10,7 @@ import { startService } from '../src/main.ts'
 import { freePort } from './free-port.ts'
 import { withDatabase } from './global-setup.ts'
 import { ask, type Run, usePrograms } from './program.ts'
-import { secretKey } from './server.ts'
-import { dropTestDatabase } from './test-database.ts'
+import { dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
 const databases: string[] = []

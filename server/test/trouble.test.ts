@@ -7,7 +7,7 @@ import { serveWith } from './extra-routes.ts'
 import { inApp, makeWorkflow, runOf, trigger } from './runs.ts'
 import { type Api, useServer } from './server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 /** Until the end of the test, the first changes of a table fail with this code. */
 async function failAtFirst(change: string, times: number, code = '40001'): Promise<void> {

@@ -5,8 +5,7 @@ import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { freePort } from './free-port.ts'
 import { startHere } from './here.ts'
 import { type Run, usePrograms } from './program.ts'
-import { secretKey } from './server.ts'
-import { createTestDatabase, dropTestDatabase } from './test-database.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms({ until: 'after all' })
 

@@ -4,7 +4,7 @@ import { useRouteTable } from '../../test/route-table.ts'
 import { useServer } from '../../test/server.ts'
 
 const routes = useRouteTable()
-useServer({}, { isOwn: true })
+useServer()
 
 // Schemas are compiled on first use, so a broken one would otherwise fail at its route's first request.
 test('every response schema compiles', () => {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { useServer } from '../../../test/server.ts'
 import { announce, Changes } from './changes.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 async function listening(): Promise<{ changes: Changes; heard: string[]; losses: () => number }> {
   const heard: string[] = []

@@ -6,7 +6,7 @@ import { useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { patientDb } from './patience.ts'
 
-const server = useServer({ allowPrivateAddresses: true }, { isOwn: true })
+const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 
 /** Sessions that wait for a lock on this table. */

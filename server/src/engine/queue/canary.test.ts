@@ -3,7 +3,7 @@ import { useServer } from '../../../test/server.ts'
 import { hiddenId } from '../../db/core/ids.ts'
 import { canarySchedule } from './canary.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 async function sendCanary(): Promise<void> {
   await server.database.pool.query("SELECT graphile_worker.add_job('canary')")

@@ -10,7 +10,7 @@ import { Secrets } from '../../db/core/secrets.ts'
 import type { Retention } from '../retention/retention.ts'
 import { choreSchedule, chores, queueEnvironmentPurge } from './chores.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const moreThanTwoBatches = 10_001
 
 afterEach(() => sql`DELETE FROM graphile_worker._private_jobs`.execute(server.database.db))

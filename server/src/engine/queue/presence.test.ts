@@ -8,7 +8,7 @@ import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 import { startWorker } from './worker.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const patiently = { timeout: 20_000, interval: 5 }
 const fast: Pace = { lookMs: 10, graceMs: 200 }
 const never: Pace = { lookMs: 10, graceMs: 3_600_000 }

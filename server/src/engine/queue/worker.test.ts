@@ -8,7 +8,7 @@ import { Alarm } from './alarm.ts'
 import { chores } from './chores.ts'
 import { startWorker } from './worker.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const patiently = { timeout: 20_000, interval: 10 }
 
 afterEach(() => sql`DELETE FROM graphile_worker._private_jobs`.execute(server.database.db))

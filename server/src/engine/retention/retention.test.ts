@@ -7,7 +7,7 @@ import { firstIdAt } from '../../db/core/ids.ts'
 import { monthOf, partitionedMonths, partitionName, preparePartitions } from '../../db/core/partitions.ts'
 import { dropExpired, type Retention } from './retention.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const tables = ['events', 'notifications', 'jobs', 'messages'] as const
 const lines: Array<{ msg: string; reason?: string }> = []
 const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })

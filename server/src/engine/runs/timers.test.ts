@@ -5,7 +5,7 @@ import { planOf, statementsOf } from '../../../test/plan.ts'
 import { contentsOf, inApp, makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 // A trigger in the database records what each transaction took.
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { sha256 } from '../../db/core/secrets.ts'
 import { ApiKeys } from './auth.ts'
 
 // With the limiter on, so that its headers would show if a refused request had reached it.
-const server = useServer({ rateLimit: 'free' }, { isOwn: true })
+const server = useServer({ rateLimit: 'free' })
 
 const later = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-policy', 'idempotency-key', 'idempotency-replay']
 

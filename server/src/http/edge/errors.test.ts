@@ -5,7 +5,7 @@ import { serveWith } from '../../../test/extra-routes.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { fail } from '../../errors.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 
 describe('the body of an error', () => {
   test('has the standard fields, and those of ctx at the top level too', async () => {

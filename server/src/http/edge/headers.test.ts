@@ -6,7 +6,7 @@ import { type Route, useRouteTable } from '../../../test/route-table.ts'
 import { useServer } from '../../../test/server.ts'
 
 const routes = useRouteTable()
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const filled = ({ path }: Route) => path.replaceAll(/\{[^}]+\}/g, 'x').replaceAll('*', 'x')
 
 test('no answer may be framed, sniffed or referred from, and none is for other origins but those of the inbox', async () => {

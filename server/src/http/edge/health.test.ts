@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sendTo, useServer } from '../../../test/server.ts'
 import { shared } from './health.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const open = async (path: string) => {
   const response = await fetch(server.url + path)
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }

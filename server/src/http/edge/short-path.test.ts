@@ -7,7 +7,7 @@ import { type Answer, Api, useServer } from '../../../test/server.ts'
 import { fail } from '../../errors.ts'
 import { Body } from './schema.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 let api: Api
 let stop: () => Promise<void>
 /** How many requests took the usual way, and what the handler was given. */

@@ -7,7 +7,7 @@ import { type Api, sendTo, useServer } from '../../../test/server.ts'
 import { beatMs } from '../../db/queries/inbox-presence.ts'
 import { guestMs } from './sockets.ts'
 
-const server = useServer({}, { isOwn: true })
+const server = useServer()
 const sockets = useSockets()
 let api: Api
 let inbox: InboxClient

@@ -3,7 +3,7 @@ import { makeWorkflow, messagesOf, runOf, runsOf, type Step, storyOf, trigger } 
 import { type Api, useServer } from '../../../test/server.ts'
 import { type Asked, useVendor } from '../../../test/vendor.ts'
 
-const server = useServer({ allowPrivateAddresses: true }, { isOwn: true })
+const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 const taken = { body: { messages: [{ messageId: 'vendor-1' }] } }
 const down = { status: 503, body: {} }
