@@ -240,16 +240,15 @@ export class Deliveries {
    */
   async #take(wanted: Wanted[]): Promise<Array<Taken[] | 'not ours'>> {
     const { begunCalls } = this.#parts
-    const isOurs = ({ holder }: Wanted) => holder === begunCalls.holder
-    const keys = wanted.filter(isOurs).flatMap((each) => each.keys)
-    if (keys.length === 0) return wanted.map(() => 'not ours')
+    const { holder } = begunCalls
+    const keys = wanted.flatMap((each) => (each.holder === holder ? each.keys : []))
+    if (keys.length === 0) return wanted.map((each) => (each.holder === holder ? [] : 'not ours'))
     const { worker, group, count, ended } = begunCalls.reserve(keys.length)
-    const areOurs = wanted.map(isOurs)
     let begun = 0
     try {
       const taken = await this.#takeAll(keys, [worker, group.seq, count, ended])
-      return wanted.map((each, index) =>
-        areOurs[index] !== true
+      return wanted.map((each) =>
+        each.holder !== holder
           ? 'not ours'
           : each.keys.flatMap((key) => {
               const found = taken.get(nameOf(key))
