@@ -133,6 +133,7 @@ class Auditor {
     }
     for (const key of unexpected.keys()) this.#find('duplicated', `unexpected run: ${key}`)
     for (const refusal of ledger.refusals) this.#find('wrong', `the API refused ${refusal}`)
+    for (const what of ledger.missed) this.#find('stuck', `the client waited in vain for ${what}`)
     this.#checkCancels()
     for (const { kind, what, step } of [
       ...this.#windows.findings(),

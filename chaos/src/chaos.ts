@@ -95,7 +95,7 @@ export class Chaos {
     const urls = () => fleet.takers.map(({ url }) => url)
     const { environmentId, pushIntegrationId, mailIntegrationId, sandboxMail } = this.#setting
     const inbound = `/v2/inbound-webhooks/delivery-providers/${environmentId}`
-    this.#client = new Client(urls, sandboxMail)
+    this.#client = new Client(urls, { sandboxMail, minutes: plan.minutes })
     this.#reports = new Reports(plan.seed, urls, `${inbound}/${pushIntegrationId}`)
     this.#refusals = new Refusals(plan.seed, urls, `${inbound}/${mailIntegrationId}`)
     provider.onPush = (id) => this.#reports?.tell(id)

@@ -51,17 +51,22 @@ export class Ledger {
   readonly statuses = new Map<number, number>()
   /** Answers that are wrong under any circumstances. */
   readonly refusals: string[] = []
+  /** What the client waited for in vain. */
+  readonly missed: string[] = []
 }
 
 export class Client {
   readonly ledger = new Ledger()
   readonly #urls: () => string[]
   readonly #sandboxMail: string
+  /** As long as faults are played, and then some. */
+  readonly #patienceMs: number
   #turn = 0
 
-  constructor(urls: () => string[], sandboxMail: string) {
+  constructor(urls: () => string[], { sandboxMail, minutes }: { sandboxMail: string; minutes: number }) {
     this.#urls = urls
     this.#sandboxMail = sandboxMail
+    this.#patienceMs = minutes * 60_000 + longestMs
   }
 
   /** Sends at the planned times, or as soon afterwards as the service accepts. */
@@ -126,7 +131,7 @@ export class Client {
   /** What ends the runs of a trigger comes after its acceptance. */
   async #follow(followUp: FollowUp): Promise<void> {
     const { n, kind, transactionId } = followUp
-    await this.#until(() => this.ledger.accepted.has(transactionId))
+    await this.#until(() => this.ledger.accepted.has(transactionId), `${transactionId} to be accepted`)
     switch (kind) {
       case 'event': {
         const id = eventIdOf(n)
@@ -155,7 +160,7 @@ export class Client {
       const { answer } = await this.#insist('GET', path)
       questions = (answer.body as { data?: typeof questions }).data ?? []
       return questions.length >= people.length
-    })
+    }, `the questions of ${transactionId}`)
     const give = async (id: string, subscriberId: string | undefined, answer: string) => {
       const given = await this.#insist('POST', `/v2/questions/${id}/answer`, { answer, subscriberId }, [409])
       if (given.answer.status === 200)
@@ -166,9 +171,16 @@ export class Client {
     )
   }
 
-  async #until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  /** A trigger that was accepted may have to wait: the queue tries again within minutes, and processes are killed meanwhile. */
+  async #until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const began = performance.now()
-    while (!(await isSo()) && performance.now() - began < longestMs) await sleep(100)
+    while (!(await isSo())) {
+      if (performance.now() - began > this.#patienceMs) {
+        this.ledger.missed.push(what)
+        return
+      }
+      await sleep(100)
+    }
   }
 
   /** Repeats until there is a definite answer. @param expected refusals that are right */

@@ -1,7 +1,7 @@
 // Moving in: the commands with the key filled in, imports with their bars, and the shadow report. files.md §10.
 import { expect, test } from 'vitest'
 import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
-import { makeShadow, settle } from '../../server/test/shadow.ts'
+import { makeShadow, reportOf, settle } from '../../server/test/shadow.ts'
 import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard({ allowPrivateAddresses: true })
@@ -60,6 +60,7 @@ test('in front of another service, each workflow shows how clean it is, its diff
     await trigger(front, workflowId, 'ada', { transactionId: `of-${workflowId}` })
   }
   await settle(server)
+  expect(await reportOf({ upstream, front, here })).toMatchObject({ compared: 2, same: 1, different: 1 })
   // Its page goes by the real time.
   const longAgo = new Date(Date.now() - 8 * 86_400_000)
   await server.database.pool.query('UPDATE shadow_triggers SET created_at = $1 WHERE environment_id = $2', [

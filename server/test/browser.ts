@@ -69,12 +69,16 @@ export function useBrowser(): TestBrowser {
   let browser: Browser
   const taken: Context[] = []
   const errors: string[] = []
+  /** Of the present test, with their requests without an answer. */
+  const pages: Array<{ page: Page; open: Set<string> }> = []
 
   beforeAll(async () => {
     shared ??= launch()
     browser = await shared
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') for (const { page, open } of pages) await tellOf(page, open)
+    pages.length = 0
     for (const context of taken.splice(0)) await release(context)
     const uncaught = errors.splice(0)
     expect(uncaught).toEqual([])
@@ -88,12 +92,28 @@ export function useBrowser(): TestBrowser {
       taken.push(free)
       const page = await free.context.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
+      pages.push({ page, open: watchRequests(page) })
       await free.context.addCookies(cookies)
       if (options.hasOwnClock) await page.clock.install({ time: Date.now() })
       await page.goto(url)
       return page
     },
   }
+}
+
+function watchRequests(page: Page): Set<string> {
+  const open = new Set<string>()
+  page.on('request', (request) => open.add(request.url()))
+  page.on('requestfinished', (request) => open.delete(request.url()))
+  page.on('requestfailed', (request) => open.delete(request.url()))
+  return open
+}
+
+/** Of a test that failed: what its page shows. */
+async function tellOf(page: Page, open: Set<string>): Promise<void> {
+  if (page.isClosed()) return
+  const shown = await page.evaluate<string>('document.body.innerText').catch(String)
+  console.log(`${page.url()} shows:\n${shown.slice(0, 4_000)}\nIts requests without an answer: ${[...open].join(' ')}`)
 }
 
 async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<Context> {

@@ -1,8 +1,8 @@
 // How both sides compare, over the API: planted faults of each kind, and none where there is none. files.md §7, §9, §11.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { signInAs } from '../../../test/people.ts'
-import { inApp, makeWorkflow, pass, prefer, trigger } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { inApp, makeWorkflow, pass, prefer, runsOf, trigger } from '../../../test/runs.ts'
+import { Api, useServer } from '../../../test/server.ts'
 import { asking, compareNow, differencesOf, makeShadow, reportOf, type Shadowed, settle } from '../../../test/shadow.ts'
 import { useVendor } from '../../../test/vendor.ts'
 
@@ -91,6 +91,23 @@ describe('compared', () => {
     for (let n = 0; n < 4; n += 1) await server.database.pool.query("SELECT queue_job('compare_shadow', '{}')")
     await Promise.all([server.drain(), server.drain(), server.drain()])
     expect(await differencesOf(shadow)).toHaveLength(5)
+  })
+
+  test('once, though the same triggers come through two processes at the same time', async () => {
+    await both('hello', [mail()])
+    const other = await server.startAnother()
+    const { key, environmentId, organizationId } = shadow.front
+    const fronts = [shadow.front, new Api(other.url, key, environmentId, organizationId)]
+    const ids = Array.from({ length: 10 }, (_, n) => `twice-${n}`)
+    await Promise.all(
+      ids.flatMap((transactionId) => fronts.map((front) => trigger(front, 'hello', 'ada', { transactionId }))),
+    )
+    await settle(server)
+    expect(await reportOf(shadow)).toMatchObject({ triggers: 10, compared: 10, same: 10, different: 0 })
+    for (const id of ids) {
+      expect(await runsOf(shadow.upstream, id)).toHaveLength(1)
+      expect(await runsOf(shadow.here, id)).toHaveLength(1)
+    }
   })
 })
 
