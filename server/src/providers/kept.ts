@@ -3,6 +3,8 @@
 
 /** Enough for a busy service; beyond it, the least recently used integration is dropped. */
 const mostIntegrations = 1_000
+/** Of one integration. A push service's address is part of the name of its token, and people choose their push services. */
+const mostTokens = 50
 /** A token is renewed early, so that it does not expire in flight. */
 const marginSeconds = 60
 
@@ -49,6 +51,8 @@ export class Kept {
           return value
         }, forget)
         entry.remembered.set(name, fresh)
+        const [oldest] = entry.remembered.keys()
+        if (entry.remembered.size > mostTokens && oldest !== undefined) entry.remembered.delete(oldest)
         return fresh.value
       },
       forget: (name: string) => void entry.remembered.delete(name),

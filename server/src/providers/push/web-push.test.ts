@@ -124,6 +124,24 @@ describe('a web push request', () => {
     expect(exp - now.getTime() / 1000).toBeLessThanOrEqual(86_400)
   })
 
+  test('is signed once for each push service, and again if that refuses the signature', async () => {
+    const at = (host: string) => ({ subscription: { ...subscription, endpoint: `https://${host}/send/one` } })
+    const signatureOf = async (host: string) => (await send(at(host))).headers.authorization
+    const first = await signatureOf('push-a.example')
+    expect(await signatureOf('push-b.example')).not.toBe(first)
+    expect(await signatureOf('push-a.example')).toBe(first)
+
+    vendor.asked.length = 0
+    vendor.plays(({ headers }) => ({ status: headers.authorization === first ? 403 : 201, body: '' }))
+    await delivery.send(webPushProvider, { id: 'one', credentials }, { ...message, ...at('push-a.example') })
+    const signatures = vendor.asked.map(({ headers }) => headers.authorization)
+    expect(signatures).toEqual([first, await signatureOf('push-a.example')])
+
+    // People choose their push services: the signatures that are kept have a bound.
+    for (let n = 0; n < 50; n += 1) await send(at(`push-${n}.example`))
+    expect(await signatureOf('push-a.example')).not.toBe(signatures[1])
+  })
+
   test('says how long to keep it, how urgent it is, and what it replaces', async () => {
     const overrides = {
       ttl: 60,
