@@ -127,7 +127,6 @@ function serverSettings(socketDir: string): Record<string, string> {
     // After a crash the log since a checkpoint is replayed, a second for each 70 to 130 MB on two busy cores: after 100 s of all
     // the triggers that it could take, 26 s with twice as much, 16 with this. It costs no processor time that one can measure.
     max_wal_size: '1GB',
-    checkpoint_timeout: '2min',
     checkpoint_warning: '0',
     // Four processes fewer: what we read is in memory, and nobody replicates from here.
     io_method: 'sync',
