@@ -12,6 +12,9 @@ export const insertingTimers = (parameter: number) => `
   ON CONFLICT (environment_id, subject_id, position)
   DO UPDATE SET due_at = excluded.due_at, kind = excluded.kind, held = excluded.held`
 
+const isTimerOf = `t.environment_id = g.environment_id AND t.subject_id = g.notification_id AND t.position = g.position
+         AND t.kind = 'step'`
+
 /**
  * Drops the timers of steps that wait no longer, for a statement that begins with WITH. The caller holds their runs, and whoever
  * holds such a timer may wait for one of these: so it is left, and a second timer drops it a second later
@@ -19,22 +22,19 @@ export const insertingTimers = (parameter: number) => `
  * @param given rows with `environment_id`, `notification_id` and `position`
  * @param now a parameter
  */
-export const droppingTimers = (given: string, now: string) => `found_timers AS MATERIALIZED (
-     SELECT t.environment_id, t.subject_id, t.position, t.held
-     FROM ${given} g JOIN timers t ON t.environment_id = g.environment_id AND t.subject_id = g.notification_id
-       AND t.position = g.position AND t.kind = 'step'
-   ), dropped_timers AS (
+export const droppingTimers = (given: string, now: string) => `dropped_timers AS (
      DELETE FROM timers WHERE ctid = ANY (ARRAY(
-       SELECT t.ctid FROM ${given} g JOIN timers t ON t.environment_id = g.environment_id AND t.subject_id = g.notification_id
-         AND t.position = g.position AND t.kind = 'step' FOR UPDATE OF t SKIP LOCKED))
+       SELECT t.ctid FROM ${given} g JOIN timers t ON ${isTimerOf} FOR UPDATE OF t SKIP LOCKED))
      RETURNING environment_id, subject_id, position
    ), left_timers AS (
      INSERT INTO timers (environment_id, subject_id, position, due_at, kind, held)
-     SELECT o.environment_id, o.subject_id, -1 - o.position,
-       CASE WHEN o.held IS NULL THEN ${now}::timestamptz + interval '1 second' ELSE ${now}::timestamptz END, 'step',
-       CASE WHEN o.held IS NOT NULL THEN nextval('held_order') END
-     FROM found_timers o WHERE (o.environment_id, o.subject_id, o.position) NOT IN (
-       SELECT environment_id, subject_id, position FROM dropped_timers)
+     SELECT t.environment_id, t.subject_id, -1 - t.position,
+       CASE WHEN t.held IS NULL THEN ${now}::timestamptz + interval '1 second' ELSE ${now}::timestamptz END, 'step',
+       CASE WHEN t.held IS NOT NULL THEN nextval('held_order') END
+     FROM ${given} g JOIN timers t ON ${isTimerOf}
+     WHERE (SELECT count(*) FROM dropped_timers) < (SELECT count(*) FROM ${given})
+       AND (t.environment_id, t.subject_id, t.position) NOT IN (
+         SELECT environment_id, subject_id, position FROM dropped_timers)
      ON CONFLICT DO NOTHING
    )`
 
