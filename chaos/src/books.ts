@@ -88,9 +88,10 @@ export async function readRuns({ database, environmentId }: Books): Promise<Map<
   ])
   const byId = new Map(runs.map((run): [string, Run] => [run.id, { ...run, jobs: [], messages: [] }]))
   for (const { notification_id, details, created_at, provider_id, ...job } of jobs)
-    byId
-      .get(notification_id)
-      ?.jobs.push({ ...job, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) })
+    byId.get(notification_id)?.jobs.push({
+      ...job,
+      details: wholeLog(details, { createdAt: created_at, providerId: provider_id, output: job.output }),
+    })
   for (const message of messages) byId.get(message.notification_id)?.messages.push(message)
   const byKey = new Map<string, Run[]>()
   for (const run of byId.values()) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { shortLog, wholeLog } from './step-log.ts'
 import type { StoredDetail } from './tables.ts'
 
-const step = { createdAt: new Date('2026-11-17T10:00:00.123Z'), providerId: 'svc' }
+const step = { createdAt: new Date('2026-11-17T10:00:00.123Z'), providerId: 'svc', output: null }
 const at = step.createdAt.toISOString()
 const usual: StoredDetail[] = [
   { at, detail: 'Step queued', status: 'Pending' },
@@ -14,6 +14,18 @@ describe('the log of a step', () => {
   test('is stored as numbers where it says nothing new, and read as it was', () => {
     expect(shortLog(usual, step)).toEqual([0, 3, 5])
     expect(wholeLog(shortLog(usual, step), step)).toEqual(usual)
+  })
+
+  test('tells of the arm of a branch by its output', () => {
+    const branch = { ...step, output: { arm: 'Paid', index: 0, ended: false } }
+    const taken = (raw: string): StoredDetail => ({
+      ...{ at, detail: 'The run goes on in an arm of the branch', status: 'Success', raw },
+    })
+    const line = taken('{"arm":"Paid","index":0,"ended":false}')
+    expect(shortLog([line], branch)).toEqual([6])
+    expect(wholeLog([6], branch)).toEqual([line])
+    const others = [taken('{"arm":"Due","index":1,"ended":false}'), { ...line, messageId: 'm' }]
+    expect(shortLog(others, branch)).toEqual(others)
   })
 
   test('keeps every line that differs in anything', () => {

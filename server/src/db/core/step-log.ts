@@ -6,43 +6,53 @@ import type { LogEntry, StoredDetail } from './tables.ts'
  * A line is stored as twice its place here, plus one if it names the step's provider. The numbers stay: lines are only added, at
  * the end.
  */
-const usual = [
-  ['Step queued', 'Pending'],
-  ['Message created', 'Pending'],
-  ['Message sent', 'Success'],
-] as const
+const usual: ReadonlyArray<Pick<StoredDetail, 'detail' | 'status'> & { showsOutput?: true }> = [
+  { detail: 'Step queued', status: 'Pending' },
+  { detail: 'Message created', status: 'Pending' },
+  { detail: 'Message sent', status: 'Success' },
+  { detail: 'The run goes on in an arm of the branch', status: 'Success', showsOutput: true },
+]
 
-const numbers = new Map<string, number>(usual.map(([detail], place) => [detail, place]))
+const numbers = new Map<string, number>(usual.map(({ detail }, place) => [detail, place]))
 
 /** What a number leaves out. */
 interface Step {
   createdAt: Date
   providerId: string | null
+  output: unknown
 }
 
 /** The log of a new step, for storing. */
-export function shortLog(lines: StoredDetail[], { createdAt, providerId }: Step): LogEntry[] {
+export function shortLog(lines: StoredDetail[], { createdAt, providerId, output }: Step): LogEntry[] {
   const at = createdAt.toISOString()
   return lines.map((line) => {
     const place = numbers.get(line.detail)
-    const members = line.providerId === undefined ? 3 : 4
+    if (place === undefined) return line
+    const { status, showsOutput } = usual[place] ?? {}
+    const hasProvider = line.providerId === undefined ? 0 : 1
     const isUsual =
-      place !== undefined &&
       line.at === at &&
-      line.status === usual[place]?.[1] &&
-      (members === 3 || line.providerId === providerId) &&
-      Object.keys(line).length === members
-    return isUsual ? place * 2 + members - 3 : line
+      line.status === status &&
+      (hasProvider === 0 || line.providerId === providerId) &&
+      (!showsOutput || line.raw === JSON.stringify(output)) &&
+      Object.keys(line).length === 3 + hasProvider + (showsOutput ? 1 : 0)
+    return isUsual ? place * 2 + hasProvider : line
   })
 }
 
 /** The lines of a stored log. */
-export function wholeLog(entries: LogEntry[], { createdAt, providerId }: Step): StoredDetail[] {
+export function wholeLog(entries: LogEntry[], { createdAt, providerId, output }: Step): StoredDetail[] {
   if (!entries.some((entry) => typeof entry === 'number')) return entries as StoredDetail[]
   const at = createdAt.toISOString()
   return entries.map((entry): StoredDetail => {
     if (typeof entry === 'object') return entry
-    const [detail, status] = usual[Math.floor(entry / 2)] ?? [`Unknown line ${entry}`, 'Pending']
-    return { at, detail, status, ...(entry % 2 === 1 && providerId !== null ? { providerId } : {}) }
+    const { detail, status, showsOutput } = usual[Math.floor(entry / 2)] ?? {
+      ...{ detail: `Unknown line ${entry}`, status: 'Pending' as const, showsOutput: undefined },
+    }
+    return {
+      ...{ at, detail, status },
+      ...(entry % 2 === 1 && providerId !== null ? { providerId } : {}),
+      ...(showsOutput ? { raw: JSON.stringify(output) } : {}),
+    }
   })
 }

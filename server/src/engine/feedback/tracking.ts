@@ -297,7 +297,9 @@ class Visited {
 }
 
 const logOf = ({ details, job_created_at, job_provider_id }: VisitedRow): StoredDetail[] =>
-  details && job_created_at ? wholeLog(details, { createdAt: job_created_at, providerId: job_provider_id }) : []
+  details && job_created_at
+    ? wholeLog(details, { createdAt: job_created_at, providerId: job_provider_id, output: null })
+    : []
 
 /** The last time, if it was sent more than once. Without a log, when the message was made. */
 function sentAtOf(row: VisitedRow): Date {

@@ -321,7 +321,10 @@ async function jobsFrom(
         reason: job.reason as JobState['reason'],
         error: job.error ?? null,
       },
-      ...{ details: wholeLog(details, { createdAt, providerId }), storedDetails: details.length },
+      ...{
+        details: wholeLog(details, { createdAt, providerId, output: job.output ?? null }),
+        storedDetails: details.length,
+      },
       output: isoDates(seen?.[job.id]) ?? job.output ?? null,
       ...{ digest: job.digest ?? null, mergedInto: job.merged_into ?? null, asked: job.asked },
       ...{

@@ -296,7 +296,7 @@ async function readRun(
       ...{ stepId: job.step_id, stepRowId: job.step_row_id, type: job.type, status: job.status as JobState['status'] },
       ...{ reason: job.reason as JobState['reason'], dueAt: job.due_at, createdAt: job.created_at },
       ...{ updatedAt: job.updated_at, output: job.output, digest: job.digest, delivery: job.delivery },
-      details: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id }),
+      details: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id, output: job.output }),
     })),
   }
 }

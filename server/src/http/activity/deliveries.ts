@@ -182,7 +182,7 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
 
 /** Whether each entry that held it back, the last time, still does. */
 async function isHeldBack(db: Db, environmentId: string, row: Row, now: Date): Promise<boolean> {
-  const lines = wholeLog(row.details ?? [], { createdAt: row.created_at, providerId: row.provider_id })
+  const lines = wholeLog(row.details ?? [], { createdAt: row.created_at, providerId: row.provider_id, output: null })
   const again = lines.findLastIndex((line) => line.detail === detail('redriven').detail)
   const ids = lines.slice(again + 1).flatMap(({ detail: text, raw }) => {
     if (text !== detail('suppressed').detail || raw === undefined) return []

@@ -458,9 +458,11 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     ...copyOf(job),
     status: job.status,
     providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
-    executionDetails: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id }).map(
-      (detail, place) => toDetail(detail, { id: detailId(job.id, place), brand }),
-    ),
+    executionDetails: wholeLog(job.details, {
+      createdAt: job.created_at,
+      providerId: job.provider_id,
+      output: job.output,
+    }).map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand })),
     messages: sent.map((message) => ({
       _id: message.id,
       channel: message.channel,

@@ -259,7 +259,7 @@ const orders: Record<string, string> = {
 function showJob(row: Row, subscriberId: string): Row | undefined {
   const { details, created_at, provider_id, type, asked, output } = row as unknown as Selectable<JobTable>
   if (asked && asked.subscriberId !== subscriberId) return undefined
-  const shown = { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id }) }
+  const shown = { ...row, details: wholeLog(details, { createdAt: created_at, providerId: provider_id, output }) }
   if (type !== 'ask') return shown
   const { subscriberId: by } = (output?.answeredBy ?? {}) as { subscriberId?: string }
   const said = by === subscriberId ? output : { ...output, text: null, answeredBy: null }
