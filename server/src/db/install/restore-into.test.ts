@@ -87,6 +87,17 @@ describe('restoring into DATABASE_URL', () => {
     await expect(again).rejects.toThrow('has data of Belfry already (belfry_migrations); nothing was changed')
   })
 
+  test('refuses a database in which only the SQL functions are installed: calls may wait there', async () => {
+    const url = await emptyDatabase()
+    await asked(url, 'CREATE SCHEMA belfry')
+    await asked(url, 'CREATE TABLE belfry.outbox (transaction_id text)')
+    await asked(url, "INSERT INTO belfry.outbox VALUES ('waits here')")
+    await expect(restore(withoutKey, url)).rejects.toThrow(
+      'has data of Belfry already (belfry.outbox); nothing was changed',
+    )
+    expect(await asked(url, 'SELECT transaction_id FROM belfry.outbox')).toEqual([{ transaction_id: 'waits here' }])
+  })
+
   test('brings calls of the SQL functions that wait or were refused, and who may call them', async () => {
     const url = await emptyDatabase()
     await restore(withoutKey, url)

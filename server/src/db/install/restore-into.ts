@@ -75,7 +75,8 @@ function secretsFor(file: string, { secretKey: inFile, keyCheck }: BackupHeader,
 /** Only a database without our tables: nothing is merged, and nothing overwritten. */
 async function refuseUsed(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ used: string | null }>(
-    `SELECT coalesce(to_regclass('belfry_migrations')::text, to_regnamespace('graphile_worker')::text) AS used`,
+    `SELECT coalesce(to_regclass('belfry_migrations')::text, to_regnamespace('graphile_worker')::text,
+       to_regclass('belfry.outbox')::text) AS used`,
   )
   if (rows[0]?.used)
     throw new StartError(

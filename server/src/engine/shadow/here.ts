@@ -5,6 +5,7 @@ import { isOfTransaction } from '../../db/queries/transactions.ts'
 import {
   addressesOf,
   buttonsIn,
+  contentIn,
   groupedBy,
   mostRuns,
   orderedJson,
@@ -112,7 +113,7 @@ function seenMessage(row: MessageRow): SeenMessage {
     addresses: addressesOf(row.channel, row.email, row.phone, row.device_tokens, row.webhook_url),
     content: {
       subject: textIn(row.subject),
-      content: textIn(row.content),
+      content: contentIn(row.channel, row.content),
       avatar: textIn(row.avatar),
       cta: orderedJson(buttonsIn(row.cta)),
     },

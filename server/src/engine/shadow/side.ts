@@ -52,6 +52,12 @@ export const isWaiting = ({ steps }: SeenRun): boolean => steps.some(({ status }
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
+/** The inbox keeps what it shows, though that may be empty; on other channels an empty text was not kept. */
+export function contentIn(channel: string, value: unknown): string | undefined {
+  const text = typeof value === 'string' ? textIn(value) : orderedJson(value)
+  return text ?? (channel === 'in_app' ? '' : undefined)
+}
+
 export function groupedBy<Item>(items: Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) {

@@ -4,6 +4,7 @@ import { type HttpClient, jsonIn } from '../../providers/http-client.ts'
 import {
   addressesOf,
   buttonsIn,
+  contentIn,
   groupedBy,
   isWaiting,
   mostRuns,
@@ -99,7 +100,7 @@ function seenMessage(message: Members): SeenMessage {
     addresses: addressesOf(String(channel), email, phone, deviceTokens, directWebhookUrl),
     content: {
       subject: textIn(subject) ?? textIn(title),
-      content: typeof content === 'string' ? textIn(content) : orderedJson(content),
+      content: contentIn(String(channel), content),
       avatar: textIn(avatar),
       cta: orderedJson(buttonsIn(cta)),
     },

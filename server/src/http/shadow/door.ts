@@ -42,6 +42,7 @@ const notPassedBack = new Set([...hopByHop, 'content-length'])
 const bulkPath = '/v1/events/trigger/bulk'
 const triggerPaths = new Set(['/v1/events/trigger', '/v1/events/trigger/broadcast', bulkPath])
 const cancelPath = '/v1/events/trigger/:transactionId'
+const keyPath = '/v1/events/cancel'
 
 type Parts = Pick<Services, 'db' | 'clock' | 'secrets' | 'http' | 'log'>
 
@@ -93,9 +94,17 @@ export class ShadowDoor {
       if (await isLiveHere(this.#parts.db, request.environment.id, transactionId))
         return this.#mirror.here(request, body)
     }
+    if (route === `POST${keyPath}` && shadow.live.length > 0) return this.#cancelByKey(asked)
     const answer = await this.#relay(request, shadow, body)
     if (isSuccess(answer)) await this.#mirror.write(request, body, answer)
     return answer
+  }
+
+  /** Runs with one key may be on both sides. Each that was passed on is here too, so we know how many there are. */
+  async #cancelByKey({ request, body, shadow }: Asked): Promise<RelayedAnswer> {
+    const own = await this.#mirror.here(request, body)
+    if (isSuccess(own)) await this.#relay(request, shadow, body)
+    return own
   }
 
   async #trigger({ request, body, shadow }: Asked): Promise<RelayedAnswer> {

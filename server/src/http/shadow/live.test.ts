@@ -293,6 +293,29 @@ describe('a live workflow', () => {
     expect(await shadow.front.post('/v1/events/trigger', { name: 'other', to: 'ada' })).toMatchObject({ status: 502 })
   })
 
+  test('is cancelled by its key, with what was passed on under the same key', async () => {
+    const late = { type: 'delay', stepId: 'wait', controlValues: { amount: 10, unit: 'minutes' } }
+    for (const side of [shadow.upstream, shadow.here])
+      for (const workflowId of ['late', 'there']) await makeWorkflow(side, workflowId, [late, email])
+    await goLive('late')
+    const ids = []
+    for (const name of ['late', 'there'])
+      ids.push(await trigger(shadow.front, name, 'ada', { cancellationKey: 'order-7' }))
+    await server.drain()
+    const answer = await shadow.front.post('/v1/events/cancel', { key: 'order-7' })
+    expect(answer).toMatchObject({ status: 200, body: { canceled: 2 } })
+    const waits = async (side: Api, id = '') => (await runsOf(side, id)).map(({ jobs }) => jobs[0].status)
+    expect(await waits(shadow.here, ids[0])).toEqual(['canceled'])
+    expect(await waits(shadow.upstream, ids[1])).toEqual(['canceled'])
+
+    // Whoever is told that the other service gave no answer asks again; what is delivered here is cancelled at once.
+    const alone = await trigger(shadow.front, 'late', 'ada', { cancellationKey: 'order-8' })
+    await server.drain()
+    await shadow.here.patch('/v2/shadow', { upstreamUrl: 'http://127.0.0.1:1' })
+    expect(await shadow.front.post('/v1/events/cancel', { key: 'order-8' })).toMatchObject({ status: 502 })
+    expect(await waits(shadow.here, alone)).toEqual(['canceled'])
+  })
+
   test('shares no digest with what was passed on: each event is sent by one side', async () => {
     for (const api of [shadow.upstream, shadow.here]) await makeWorkflow(api, 'digested', [digest, email])
     const upstreamMail = { webhookUrl: `${vendor.url}/there`, secretKey: 's', from: 'us@example.com' }

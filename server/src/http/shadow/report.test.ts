@@ -158,6 +158,13 @@ describe('planted faults', () => {
     await only({ kind: 'content', path: 'subject', upstream: 'Hi 7', here: 'Hello 7' })
   })
 
+  test('content: another subject of an in-app message without a text', async () => {
+    const titled = (subject: string) => ({ type: 'in_app', stepId: 'tell', controlValues: { subject, body: '' } })
+    await both('hello', [titled('There')], [titled('Here')])
+    await trigger(shadow.front, 'hello', 'ada')
+    await only({ stepId: 'tell', kind: 'content', path: 'subject', upstream: 'There', here: 'Here' })
+  })
+
   test('time: sent minutes later', async () => {
     await both('late', [delay(1), mail()], [delay(4), mail()])
     await trigger(shadow.front, 'late', 'ada')
