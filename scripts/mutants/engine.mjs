@@ -350,8 +350,8 @@ export const engine = {
     {
       tests: ['server/src/engine/runs/timers.test.ts'],
       breaks: 'a timer that somebody held when its wait was ended stays until its time',
-      from: 'FROM found_timers o WHERE (',
-      to: 'FROM found_timers o WHERE false AND (',
+      from: 'WHERE (SELECT count(*) FROM dropped_timers) <',
+      to: 'WHERE false AND (SELECT count(*) FROM dropped_timers) <',
     },
   ],
   'server/src/engine/runs/windows.ts': [

@@ -49,6 +49,34 @@ async function pushed(resources: object[], more: object = {}, to = api) {
 const read = async (query = '', from = api) => (await from.get(`/v2/definitions${query}`)).body
 const one = async (kind: string, id: string, from = api) => (await read(`?kinds=${kind}&ids=${id}`, from)).resources[0]
 
+describe('the journey of a workflow', () => {
+  test('is the default where the definition has none, also over onConflict=update', async () => {
+    const journey = { cancellationKey: 'order-{{payload.id}}' }
+    await pushed([workflow(comments({ journey }))])
+    expect((await one('workflow', 'comments')).definition).toMatchObject({ journey })
+    await pushed([workflow(comments(), { base: 'any' })])
+    expect((await one('workflow', 'comments')).definition).not.toHaveProperty('journey')
+    expect((await api.patch('/v2/workflows/comments', { journey })).body).toMatchObject({ journey })
+    const answer = await api.post('/v2/workflows?onConflict=update', comments())
+    expect(answer).toMatchObject({ status: 200, body: { workflowId: 'comments' } })
+    expect((await one('workflow', 'comments')).definition).not.toHaveProperty('journey')
+  })
+
+  test('is refused where it could never do anything', async () => {
+    const goal = { name: 'paid', condition: { '==': [1, 1] } }
+    const answer = await push([
+      workflow(comments({ journey: { cancellationKey: '{{ order', goals: [{ name: 'done' }, goal, goal] } })),
+    ])
+    expect(answer).toMatchObject({ status: 422, body: { code: 'definitions_invalid' } })
+    const problems = answer.body.ctx.problems.map(({ path, message }: Definition) => `${path}: ${message}`)
+    expect(problems).toEqual([
+      expect.stringMatching(/^journey: journey.cancellationKey /),
+      'journey: journey.goals.0 must have what it waits for, or a condition',
+      'journey: journey.goals must have different names',
+    ])
+  })
+})
+
 describe('reading', () => {
   test('gives every definition with its revision, by kind and id, and names what code declares', async () => {
     await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })

@@ -166,7 +166,7 @@ export function rowOfIntegration(
   const { values, missing } = resolved(given.credentials ?? {}, storedOf)
   const credentials = attempt(() => readCredentials(values as Credentials, provider), 'credentials', report)
   if (!provider || !filters || !credentials) return undefined
-  const active = given.active === true && (old !== undefined || missing.length === 0)
+  const active = given.active === true && (old?.active === true || missing.length === 0)
   const row: IntegrationRow = {
     ...{ environment_id: place.environmentId, id: old?.id ?? newId(place.now) },
     ...{ identifier, name: given.name, channel, provider_id: providerId, kind: old?.kind ?? 'delivery' },

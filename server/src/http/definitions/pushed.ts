@@ -17,7 +17,7 @@ import { Body, Enum, FreeObject, Identifier, Nullable } from '../edge/schema.ts'
 import { newWorkflowFields, OwnIdentifier, type StepInput, workflowFields } from '../workflows/shape.ts'
 import { storedValues } from '../workflows/steps.ts'
 import { messagesOf, readSteps } from '../workflows/tree.ts'
-import { createdFields, replacedFields, type WorkflowBody } from '../workflows/write.ts'
+import { createdFields, journeyProblems, replacedFields, type WorkflowBody } from '../workflows/write.ts'
 import { IntegrationDefinition, TopicDefinition, VariableDefinition } from './pushed-settings.ts'
 
 export interface Problem {
@@ -96,6 +96,7 @@ export function fieldsOfWorkflow(
   const { workflowId, ...body } = definition as unknown as WorkflowBody & { workflowId: string }
   if (!readable(body, limits, report)) return undefined
   refuseSchema(body.payloadSchema, report)
+  for (const problem of journeyProblems(body.journey)) report('journey', problem)
   refuseRepeated(body.steps, report)
   for (const { stepId, name: stepName, type, controlValues } of allSteps(body.steps)) {
     const layoutId = stepKinds[type].usesLayout ? controlValues?.layoutId : undefined

@@ -117,6 +117,8 @@ describe('secrets', () => {
     ])
     expect((await read('mails')).definition).not.toHaveProperty('active')
     expect(await read('SITE')).toBeUndefined()
+    await pushed([integration({ primary: true, credentials: { apiKey: { $secret: 'MAILS_APIKEY' } } })])
+    expect((await read('mails')).definition).not.toHaveProperty('active')
     await pushed([integration({ primary: true })])
     expect((await read('mails')).definition).toMatchObject({ active: true, primary: true })
   })

@@ -71,13 +71,17 @@ export function readBody(
 
 /** A template that cannot be read would never give a key, and a goal that says nothing would never be met. */
 export function refuseJourney(journey: WorkflowBody['journey']): void {
-  const problems = [
+  const problems = journeyProblems(journey)
+  if (problems.length > 0) throw generalError(problems)
+}
+
+export function journeyProblems(journey: WorkflowBody['journey']): string[] {
+  const names = (journey?.goals ?? []).map(({ name }) => name)
+  return [
     ...unreadable('journey.cancellationKey', journey?.cancellationKey),
     ...(journey?.goals ?? []).flatMap((goal, index) => goalProblems(goal, `journey.goals.${index}`)),
+    ...(new Set(names).size < names.length ? ['journey.goals must have different names'] : []),
   ]
-  const names = (journey?.goals ?? []).map(({ name }) => name)
-  if (new Set(names).size < names.length) problems.push('journey.goals must have different names')
-  if (problems.length > 0) throw generalError(problems)
 }
 
 function unreadable(path: string, template: string | null | undefined): string[] {
@@ -226,7 +230,6 @@ export function replacedFields(row: WorkflowRow, body: WorkflowBody, given: Step
     ...preferenceFields(row, givenPreferences(body.preferences)),
     // No schema, and one that allows anything, are the same.
     payload_schema: !body.payloadSchema && row.payload_schema === null ? null : fields.payload_schema,
-    ...journeyAfter(body.journey, row),
     steps: planSteps(given, row.steps, now, { isWhole: true }),
   }
 }
