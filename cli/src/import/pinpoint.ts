@@ -119,12 +119,10 @@ function takeAddress(
   address: string,
   list: (at: string, code: string, why: string) => void,
 ): void {
-  const { fields } = people.of(id)
   const field = type === 'EMAIL' ? 'email' : type === 'SMS' || type === 'VOICE' ? 'phone' : undefined
   if (field) {
-    if (fields[field] !== undefined && fields[field] !== address)
+    if (people.replaceAddress(id, field, address))
       list(`Address (${type})`, 'second_address', 'a subscriber has one; the last in the files is taken')
-    fields[field] = address
     return
   }
   const providerId = pushProviders[type]

@@ -406,6 +406,30 @@ describe('OneSignal', () => {
       ]),
     )
   })
+
+  test('invalid addresses are not taken; a second one of the same kind replaces the first, and is listed', async () => {
+    write(folder, {
+      'players.csv': [
+        'id,identifier,device_type,invalid_identifier,external_user_id,notification_types',
+        'p-1,dead@example.com,11,t,u-1,1',
+        'p-2,+15550000000,14,t,u-1,1',
+        'p-3,first@example.com,11,f,u-2,1',
+        'p-4,second@example.com,11,f,u-2,1',
+        'p-5,dead@example.com,11,t,u-2,1',
+        'p-6,+15551234567,14,f,u-2,1',
+        'p-7,+15551234567,14,f,u-2,1',
+        'p-8,+15557654321,14,f,u-2,1',
+      ].join('\n'),
+    })
+    const report = await applied('onesignal', 'players.csv')
+    expect(await get('/v2/subscribers/u-1')).toMatchObject({ email: null, phone: null })
+    expect(await get('/v2/subscribers/u-2')).toMatchObject({ email: 'second@example.com', phone: '+15557654321' })
+    expect(report.unmapped).toMatchObject([
+      { kind: 'subscribers', id: 'u-1', path: 'identifier', code: 'invalid', count: 3 },
+      { kind: 'subscribers', id: 'u-2', path: 'identifier (email)', code: 'second_address' },
+      { kind: 'subscribers', id: 'u-2', path: 'identifier (phone)', code: 'second_address' },
+    ])
+  })
 })
 
 describe('the documentation', () => {
