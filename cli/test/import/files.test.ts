@@ -122,11 +122,23 @@ describe('Novu, files of mongoexport', () => {
       },
     ])
     expect((await get('/v2/topics/posts/subscriptions')).data).toMatchObject([{ subscriber: { subscriberId: 'ada' } }])
+    // What is off for one subscription is off for that only.
+    expect((await get('/v2/topics/posts/subscriptions/own')).preferences).toMatchObject([
+      {
+        ...{ enabled: false, workflow: { identifier: 'comments' } },
+        condition: { '==': [{ var: 'payload.who' }, 'Bob'] },
+      },
+    ])
+    expect(
+      (await get('/v2/subscribers/ada/preferences')).workflows.filter(({ updatedAt }: Report) => updatedAt),
+    ).toMatchObject([{ workflow: { identifier: 'order-shipped' } }])
+    expect(report.kinds.preferences).toMatchObject({ found: 2 })
     expect((await get('/v1/tenants')).data).toMatchObject([{ identifier: 'acme' }])
     expect(listed(report)).toEqual(
       expect.arrayContaining([
         'integration mails credentials.apiKey secret',
         'workflow order-shipped steps.mail.template.preheader no_equivalent',
+        'preferences ada _topicSubscriptionId not_found',
         'file jobs.json no_equivalent',
       ]),
     )

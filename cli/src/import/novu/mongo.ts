@@ -5,7 +5,14 @@ import { createInterface } from 'node:readline'
 import { Failure } from '../../failure.ts'
 import type { Intake } from '../intake.ts'
 import { isJson, type Json } from '../members.ts'
-import { type Ids, takeMessage, takeStoredPreference, takeSubscriber, takeSubscription } from './data.ts'
+import {
+  choicesOfSubscriptions,
+  type Ids,
+  takeMessage,
+  takeStoredPreference,
+  takeSubscriber,
+  takeSubscription,
+} from './data.ts'
 import { takeContext, takeIntegration, takeLayout, takeTenant, takeTopic, takeVariable } from './settings.ts'
 import { takeTemplate, takeWorkflow } from './workflows.ts'
 
@@ -83,20 +90,28 @@ export async function readMongo(intake: Intake, folder: string): Promise<void> {
   const topics = await all('topics')
   for (const topic of topics) takeTopic(intake, topic)
   const names = new Map(topics.map((topic) => [topic.key, topic.name]))
+  const choices = choicesOfSubscriptions(intake, ids)
+  for await (const each of documents('preferences')) if (isOfSubscription(each)) choices.add(each)
   for await (const each of documents('topicsubscribers')) {
     const name = names.get(each.topicKey)
-    takeSubscription(intake, each, {
-      topicKey: String(each.topicKey),
-      topicName: typeof name === 'string' ? name : undefined,
-      subscriberId: String(each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId))),
-    })
+    takeSubscription(
+      intake,
+      { ...each, preferences: choices.take(String(each._id)) },
+      {
+        topicKey: String(each.topicKey),
+        topicName: typeof name === 'string' ? name : undefined,
+        subscriberId: String(each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId))),
+      },
+    )
   }
+  choices.end()
   for await (const each of documents('messages'))
     if (each.channel === 'in_app' && each.deleted !== true) takeMessage(intake, each, ids)
 }
 
-const isOfSubscriber = ({ type }: Json) =>
-  String(type).startsWith('SUBSCRIBER_') || String(type).startsWith('SUBSCRIPTION_SUBSCRIBER')
+const isOfSubscriber = ({ type }: Json) => String(type).startsWith('SUBSCRIBER_')
+/** It holds for what comes by one subscription to a topic, not for the whole workflow. */
+const isOfSubscription = ({ type }: Json) => String(type).startsWith('SUBSCRIPTION_')
 
 async function* read(file: string | undefined, intake: Intake): AsyncGenerator<Json> {
   if (file === undefined || !existsSync(file)) return
@@ -148,7 +163,7 @@ interface Reading {
 async function takeWorkflows(intake: Intake, { all, controls, layouts, ids }: Reading): Promise<void> {
   const messages = new Map((await all('messagetemplates')).map((each) => [each._id, each]))
   // Those of people are many, and are read one by one.
-  const preferences = await all('preferences', (each) => !isOfSubscriber(each))
+  const preferences = await all('preferences', (each) => !isOfSubscriber(each) && !isOfSubscription(each))
   for (const template of await all('notificationtemplates')) {
     if (template.deleted === true) continue
     const [trigger] = Array.isArray(template.triggers) ? template.triggers.filter(isJson) : []
