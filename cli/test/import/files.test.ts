@@ -147,6 +147,70 @@ describe('Novu, files of mongoexport', () => {
     for (const [kind, { imported }] of Object.entries(again.kinds) as Report)
       expect([kind, imported]).toEqual([kind, 0])
   })
+
+  test('several environments are not mixed: one is chosen, and variables have its values', async () => {
+    const [one, other, none] = [1, 9, 8].map((n) => n.toString(16).padStart(24, '0')) as [string, string, string]
+    const of = (id: string) => ({ _environmentId: { $oid: id } })
+    const variable = (key: string, values: object[]) => ({ _id: { $oid: none }, key, values })
+    write(folder, {
+      'novu/environmentvariables.json': lines([
+        variable('SITE', [
+          { ...of(other), value: 'https://dev.example.com' },
+          { ...of(one), value: 'https://example.com' },
+        ]),
+        variable('DEV_ONLY', [{ ...of(other), value: 'x' }]),
+      ]),
+    })
+    const values = async (...args: string[]) => {
+      const { code, json, stderr } = await run('novu', '--from', 'novu', '--dir', 'files', ...args)
+      expect(code, stderr).toBe(0)
+      const file = path.join(folder, 'files/variables.yaml')
+      return { report: json, text: existsSync(file) ? readFileSync(file, 'utf8') : '' }
+    }
+    const { report: whole, text } = await values()
+    expect(text).toContain('https://example.com')
+    expect(text).not.toMatch(/dev\.example|DEV_ONLY/)
+    expect(listed(whole)).toContain('variable DEV_ONLY values no_value')
+
+    const dev = { _id: { $oid: none }, ...of(other), subscriberId: 'dev', firstName: 'Dev' }
+    write(folder, { 'novu/subscribers.json': lines([...(fixtures.novu.subscribers ?? []), dev]) })
+    const refused = await run('novu', '--from', 'novu', '--apply')
+    expect(refused).toMatchObject({ code: 2, json: { error: { code: 'several_environments' } } })
+    expect(refused.json.error.message).toMatch(new RegExp(`${one} and ${other}.*--source-environment`))
+    const report = await applied('novu', '--from', 'novu', '--source-environment', one)
+    expect(report.kinds.subscribers).toEqual({ found: 1, imported: 1, unchanged: 0, failed: 0 })
+    expect((await api.get('/v2/subscribers/dev')).status).toBe(404)
+    expect(report.changed).toContainEqual(
+      expect.objectContaining({ kind: 'file', id: 'subscribers.json', from: '1 of other environments' }),
+    )
+    expect(await run('novu', '--from', 'novu', '--source-environment', none)).toMatchObject({
+      ...{ code: 2, json: { error: { code: 'no_environment' } } },
+    })
+    // Variables alone do not say which environment is meant.
+    write(folder, {
+      'alone/environmentvariables.json': readFileSync(path.join(folder, 'novu/environmentvariables.json'), 'utf8'),
+    })
+    const alone = await run('novu', '--from', 'alone')
+    expect(listed(alone.json)).toEqual(['variable SITE values no_value', 'variable DEV_ONLY values no_value'])
+    write(folder, { 'alone/environmentvariables.json': lines([variable('SITE', [{ ...of(other), value: 'x' }])]) })
+    expect((await run('novu', '--from', 'alone')).json).toMatchObject({
+      ...{ kinds: { variables: { found: 1 } }, unmapped: [] },
+    })
+  })
+
+  test('of two with the same id the first is taken, and the other is listed', async () => {
+    const [first, ...others] = fixtures.novu.layouts ?? []
+    const again = { ...first, _id: { $oid: 'f'.repeat(24) } }
+    write(folder, { 'novu/layouts.json': lines([{ ...first }, { ...again, name: 'Other letter' }, ...others]) })
+    const report = await applied('novu', '--from', 'novu')
+    expect(await definition('letter', 'layout')).toMatchObject({ name: 'Letter' })
+    expect(report.kinds.layouts).toEqual({ found: 2, imported: 1, unchanged: 0, failed: 0 })
+    expect(report.unmapped).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'layout', id: 'letter', code: 'same_id', why: expect.stringContaining('Other letter') },
+      }),
+    )
+  })
 })
 
 describe('Knock', () => {
