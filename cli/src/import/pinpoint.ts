@@ -6,6 +6,7 @@ import { createGunzip, gunzipSync } from 'node:zlib'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
+import { identifierOf, whyRenamed } from './identifier.ts'
 import type { Intake } from './intake.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
 import { toLiquid } from './mustache.ts'
@@ -171,7 +172,7 @@ function takeTemplate(intake: Intake, value: Json): void {
   const { type, template } = templateIn(value) ?? { type: '', template: value }
   const { report } = intake
   const said = String(template.TemplateName)
-  const id = said.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
+  const id = identifierOf(said)
   if (id !== said)
     report.changed({
       kind: 'workflow',
@@ -179,7 +180,7 @@ function takeTemplate(intake: Intake, value: Json): void {
       path: 'workflowId',
       from: said,
       to: id,
-      why: 'letters, digits and hyphens only',
+      why: whyRenamed,
     })
   const members = new Members(template, { report, kind: 'workflow', id })
   members.renewed(['Arn', 'CreationDate', 'LastModifiedDate', 'Version', 'TemplateType', 'TemplateName'])

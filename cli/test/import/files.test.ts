@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../server/test/integrations.ts'
 import { type Api, useServer } from '../../../server/test/server.ts'
+import { identifierOf } from '../../src/import/identifier.ts'
 import { channelsIn } from '../../src/import/knock/source.ts'
 import { interrupt } from '../../src/interrupts.ts'
 import { useCommand, write } from '../command.ts'
@@ -356,6 +357,48 @@ describe('Knock', () => {
   })
 })
 
+describe('identifiers', () => {
+  test('stay where the service allows them; others become the nearest', () => {
+    for (const kept of ['Order_mail', 'order.mail', 'a-b_c.d', '9X']) expect(identifierOf(kept)).toBe(kept)
+    const others = {
+      'Order mail!': 'Order-mail',
+      a__b: 'a_b',
+      'a_-b': 'a-b',
+      '_a.': 'a',
+      é: '',
+      [`${'a'.repeat(254)}_b`]: 'a'.repeat(254),
+    }
+    for (const [said, id] of Object.entries(others)) expect(identifierOf(said)).toBe(id)
+  })
+
+  test('of steps in templates of Novu and of what Courier has stay too, and texts find the digest', async () => {
+    const [template, ...rest] = (fixtures.novu.notificationtemplates ?? []) as Report[]
+    const [digest, mail] = template.steps
+    const steps = [
+      { ...digest, stepId: 'collect.all' },
+      { ...mail, stepId: 'order_mail' },
+    ]
+    const documents = { ...fixtures.novu, notificationtemplates: [{ ...template, steps }, ...rest] }
+    for (const [name, each] of Object.entries(documents)) write(folder, { [`novu/${name}.json`]: lines(each) })
+    await applied('novu', '--from', 'novu')
+    expect(await definition('order-shipped')).toMatchObject({
+      steps: [
+        { stepId: 'collect.all' },
+        { stepId: 'order_mail', controlValues: { body: expect.stringContaining('in steps["collect.all"].events %}') } },
+      ],
+    })
+    const renamed = Object.entries(fixtures.courier).map(([name, text]) => [
+      ...[name, text.replaceAll('"WELCOME"', '"WEL_COME.1"').replaceAll('"acme"', '"ac_me"')],
+    ])
+    write(folder, Object.fromEntries(renamed))
+    await applied('courier', 'courier')
+    expect(await definition('WEL_COME.1')).toMatchObject({
+      steps: [{ type: 'email', controlValues: { layoutId: 'ac_me' } }, { type: 'sms' }],
+    })
+    expect(await definition('ac_me', 'layout')).toMatchObject({ name: 'Acme' })
+  })
+})
+
 describe('Pinpoint', () => {
   test('endpoints of one user are one subscriber; templates become workflows with their defaults', async () => {
     for (const provider of ['fcm', 'apns'])
@@ -384,7 +427,7 @@ describe('Pinpoint', () => {
     ])
     expect((await get('/v2/subscribers/u-1/preferences')).global.channels).toMatchObject({ email: false })
     expect((await api.get('/v2/subscribers/alone')).status).toBe(200)
-    expect(await definition('Order-mail')).toMatchObject({
+    expect(await definition('Order_mail')).toMatchObject({
       ...{ name: 'Order_mail', description: 'About orders' },
       steps: [
         {
@@ -404,7 +447,7 @@ describe('Pinpoint', () => {
       expect.arrayContaining([
         'subscribers u-1 Address (GCM) inactive',
         'subscribers u-1 Demographic.Make no_equivalent',
-        'workflow Order-mail TextPart no_equivalent',
+        'workflow Order_mail TextPart no_equivalent',
       ]),
     )
   })
