@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -354,6 +354,29 @@ describe('Knock', () => {
     expect(readFileSync(path.join(dir, 'channels.yaml'), 'utf8')).toBe('in-app: in_app\npostmark: email\ntwilio: sms\n')
     await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)
     expect(asked).toHaveLength(2)
+  })
+
+  test('channels.yaml is written only when something was answered, and remarks in it stay', async () => {
+    const file = path.join(folder, 'knock/channels.yaml')
+    const own = '# ours\napns:   push apns\nin-app: "in_app" # the feed\npostmark: email\ntwilio: sms\n'
+    writeFileSync(file, own)
+    const { mtimeMs } = statSync(file)
+    expect((await run('knock', 'knock')).code).toBe(0)
+    await applied('knock', 'knock')
+    expect(readFileSync(file, 'utf8')).toBe(own)
+    expect(statSync(file).mtimeMs).toBe(mtimeMs)
+    await channelsIn(path.dirname(file), ['in-app', 'slack'], async () => 'chat')
+    const kept = readFileSync(file, 'utf8')
+    expect(kept).toMatch(/^# ours\n/)
+    expect(kept).toContain('# the feed')
+    expect(kept).toMatch(/\nslack: chat\n$/)
+    // A wrong answer is not kept, and a file that is no map is wrong usage.
+    await expect(channelsIn(path.dirname(file), ['fax'], async () => 'paper')).rejects.toThrow('must be email')
+    expect(readFileSync(file, 'utf8')).toBe(kept)
+    for (const wrong of ['- email\n', 'a: [\n']) {
+      writeFileSync(file, wrong)
+      expect(await run('knock', 'knock')).toMatchObject({ code: 2, json: { error: { code: 'channels_unknown' } } })
+    }
   })
 })
 
