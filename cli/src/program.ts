@@ -16,7 +16,7 @@ import { Context, type GlobalOptions } from './context.ts'
 import { courier } from './import/courier.ts'
 import { csv } from './import/csv.ts'
 import { type KnockOptions, knock } from './import/knock/source.ts'
-import { novu } from './import/novu/source.ts'
+import { type NovuOptions, novu } from './import/novu/source.ts'
 import { oneSignal } from './import/onesignal.ts'
 import { pinpoint } from './import/pinpoint.ts'
 
@@ -193,7 +193,8 @@ function importers(parent: Command, context: () => Context, env: NodeJS.ProcessE
 
   source('novu', 'from Novu: by its address with NOVU_SECRET_KEY, or files of mongoexport')
     .requiredOption('--from <url or folder>', 'the address of its API, or the folder')
-    .action((options: ImportOptions & { from: string }) => run(novu(options.from, env), options))
+    .option('--source-environment <id>', 'the one to read, where files of mongoexport have several')
+    .action((options: ImportOptions & NovuOptions) => run(novu(options, env), options))
   source('knock', 'from Knock: the folder of its command line tool')
     .argument('<folder>', 'with workflows/, layouts/ and partials/')
     .option('--users <file>', 'users as JSON lines')

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
+import { identifierOf, whyRenamed } from './identifier.ts'
 import type { Intake } from './intake.ts'
 import { linesOf } from './json-lines.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
@@ -66,8 +67,6 @@ function listOthers(intake: Intake, folder: string): void {
       })
 }
 
-const plainId = (text: string) => text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
-
 const ofProfiles: Record<string, string> = {
   ...{ email: 'email', phone_number: 'phone', given_name: 'firstName', family_name: 'lastName', picture: 'avatar' },
   ...{ locale: 'locale', zoneinfo: 'timezone', user_id: 'subscriberId', id: 'subscriberId' },
@@ -89,7 +88,7 @@ export function toLiquid(text: string): string {
 
 function takeBrand(intake: Intake, brand: Json): string {
   const said = String(brand.id)
-  const id = plainId(said)
+  const id = identifierOf(said)
   const { report } = intake
   const members = new Members(brand, { report, kind: 'layout', id })
   members.renewed(['id', 'created', 'updated', 'published', 'version'])
@@ -100,7 +99,7 @@ function takeBrand(intake: Intake, brand: Json): string {
       path: 'layoutId',
       from: said,
       to: id,
-      why: 'letters, digits and hyphens only',
+      why: whyRenamed,
     })
   const settings = members.members('settings')
   const email = settings.members('email')
@@ -140,7 +139,7 @@ interface Around {
 function takeTemplate(intake: Intake, value: Json, { brands, topics }: Around): void {
   const { report } = intake
   const said = String(value.id)
-  const id = plainId(said)
+  const id = identifierOf(said)
   if (id !== said)
     report.changed({
       kind: 'workflow',
@@ -148,14 +147,14 @@ function takeTemplate(intake: Intake, value: Json, { brands, topics }: Around): 
       path: 'workflowId',
       from: said,
       to: id,
-      why: 'letters, digits and hyphens only',
+      why: whyRenamed,
     })
   const members = new Members(value, { report, kind: 'workflow', id })
   members.renewed(['id', 'created_at', 'updated_at', 'published', 'version', 'state', 'created', 'updated'])
   members.unmapped('routing', 'no_equivalent', 'each channel became a step; all of them run')
   members.unmapped('event_ids', 'no_equivalent', 'trigger the workflow by its id')
   const brand = members.take('brand')
-  const brandId = plainId(String(isJson(brand) ? brand.id : (brand ?? members.take('brand_id') ?? '')))
+  const brandId = identifierOf(String(isJson(brand) ? brand.id : (brand ?? members.take('brand_id') ?? '')))
   members.take('brand_id')
   const topic = members.take('topic') ?? members.take('subscription')
   members.take('subscription')

@@ -27,16 +27,31 @@ export class Intake {
   listsIssues = false
   readonly #sink: Sink
   readonly #definitions = new Map<string, Defined>()
+  /** As the source gave them. */
+  readonly #given = new Map<string, string>()
 
   constructor(report: Report, sink: Sink) {
     this.report = report
     this.#sink = sink
   }
 
+  /** Of several with the same id the first counts; others are listed. */
   define(kind: Kind, id: string, given: Definition): void {
-    const definition = kind === 'layout' ? this.#wholeLayout(id, given) : given
-    this.#definitions.set(keyOf({ kind, id }), { kind, id, definition })
+    const [key, text] = [keyOf({ kind, id }), JSON.stringify(given)]
+    const known = this.#given.get(key)
+    if (known === text) return
     this.report.found(`${kind}s`)
+    if (known !== undefined) {
+      const which = typeof given.name === 'string' ? `the one named "${given.name}"` : 'another one'
+      this.report.unmapped({
+        ...{ kind, id, path: '', code: 'same_id' },
+        why: `several have this id and say different things; the first is taken, ${which} is not`,
+      })
+      return
+    }
+    this.#given.set(key, text)
+    const definition = kind === 'layout' ? this.#wholeLayout(id, given) : given
+    this.#definitions.set(key, { kind, id, definition })
   }
 
   /** The HTML of a layout is a whole document here. */

@@ -62,10 +62,12 @@ function takeSubscription(intake: Intake, people: People, row: Record<string, st
   const list = (at: string, code: string, why: string) =>
     report.unmapped({ kind: 'subscribers', id, path: at, code, why })
   if (kind && identifier) {
-    if (kind.channel === 'email') person.fields.email = identifier
-    else if (kind.channel === 'sms') person.fields.phone = identifier
-    else if (kind.providerId && !isInvalid) people.addToken(id, kind.providerId, identifier)
+    const field = kind.channel === 'email' ? 'email' : kind.channel === 'sms' ? 'phone' : undefined
     if (isInvalid) list('identifier', 'invalid', 'an invalid address is not taken')
+    else if (field) {
+      if (people.replaceAddress(id, field, identifier))
+        list(`identifier (${field})`, 'second_address', 'a subscriber has one; the last in the file is taken')
+    } else if (kind.providerId) people.addToken(id, kind.providerId, identifier)
   } else if (identifier)
     list(`identifier (device_type ${type})`, 'no_equivalent', 'browsers and other devices subscribe anew')
   if (kind && (types < 0 || types === 0)) person.off.add(kind.channel)

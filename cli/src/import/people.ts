@@ -24,6 +24,14 @@ export class People {
     return person
   }
 
+  /** @returns whether there was another one before */
+  replaceAddress(subscriberId: string, field: 'email' | 'phone', address: string): boolean {
+    const { fields } = this.of(subscriberId)
+    const isSecond = fields[field] !== undefined && fields[field] !== address
+    fields[field] = address
+    return isSecond
+  }
+
   addToken(subscriberId: string, providerId: string, token: string): void {
     const { tokens } = this.of(subscriberId)
     tokens.set(providerId, (tokens.get(providerId) ?? new Set()).add(token))

@@ -6,6 +6,7 @@ import { createGunzip, gunzipSync } from 'node:zlib'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
+import { identifierOf, whyRenamed } from './identifier.ts'
 import type { Intake } from './intake.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
 import { toLiquid } from './mustache.ts'
@@ -119,12 +120,10 @@ function takeAddress(
   address: string,
   list: (at: string, code: string, why: string) => void,
 ): void {
-  const { fields } = people.of(id)
   const field = type === 'EMAIL' ? 'email' : type === 'SMS' || type === 'VOICE' ? 'phone' : undefined
   if (field) {
-    if (fields[field] !== undefined && fields[field] !== address)
+    if (people.replaceAddress(id, field, address))
       list(`Address (${type})`, 'second_address', 'a subscriber has one; the last in the files is taken')
-    fields[field] = address
     return
   }
   const providerId = pushProviders[type]
@@ -173,7 +172,7 @@ function takeTemplate(intake: Intake, value: Json): void {
   const { type, template } = templateIn(value) ?? { type: '', template: value }
   const { report } = intake
   const said = String(template.TemplateName)
-  const id = said.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
+  const id = identifierOf(said)
   if (id !== said)
     report.changed({
       kind: 'workflow',
@@ -181,7 +180,7 @@ function takeTemplate(intake: Intake, value: Json): void {
       path: 'workflowId',
       from: said,
       to: id,
-      why: 'letters, digits and hyphens only',
+      why: whyRenamed,
     })
   const members = new Members(template, { report, kind: 'workflow', id })
   members.renewed(['Arn', 'CreationDate', 'LastModifiedDate', 'Version', 'TemplateType', 'TemplateName'])

@@ -2,13 +2,14 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../server/test/integrations.ts'
 import { type Api, useServer } from '../../../server/test/server.ts'
+import { identifierOf } from '../../src/import/identifier.ts'
 import { channelsIn } from '../../src/import/knock/source.ts'
 import { interrupt } from '../../src/interrupts.ts'
 import { useCommand, write } from '../command.ts'
@@ -122,11 +123,23 @@ describe('Novu, files of mongoexport', () => {
       },
     ])
     expect((await get('/v2/topics/posts/subscriptions')).data).toMatchObject([{ subscriber: { subscriberId: 'ada' } }])
+    // What is off for one subscription is off for that only.
+    expect((await get('/v2/topics/posts/subscriptions/own')).preferences).toMatchObject([
+      {
+        ...{ enabled: false, workflow: { identifier: 'comments' } },
+        condition: { '==': [{ var: 'payload.who' }, 'Bob'] },
+      },
+    ])
+    expect(
+      (await get('/v2/subscribers/ada/preferences')).workflows.filter(({ updatedAt }: Report) => updatedAt),
+    ).toMatchObject([{ workflow: { identifier: 'order-shipped' } }])
+    expect(report.kinds.preferences).toMatchObject({ found: 2 })
     expect((await get('/v1/tenants')).data).toMatchObject([{ identifier: 'acme' }])
     expect(listed(report)).toEqual(
       expect.arrayContaining([
         'integration mails credentials.apiKey secret',
         'workflow order-shipped steps.mail.template.preheader no_equivalent',
+        'preferences ada _topicSubscriptionId not_found',
         'file jobs.json no_equivalent',
       ]),
     )
@@ -134,6 +147,70 @@ describe('Novu, files of mongoexport', () => {
     const again = await applied('novu', '--from', 'novu')
     for (const [kind, { imported }] of Object.entries(again.kinds) as Report)
       expect([kind, imported]).toEqual([kind, 0])
+  })
+
+  test('several environments are not mixed: one is chosen, and variables have its values', async () => {
+    const [one, other, none] = [1, 9, 8].map((n) => n.toString(16).padStart(24, '0')) as [string, string, string]
+    const of = (id: string) => ({ _environmentId: { $oid: id } })
+    const variable = (key: string, values: object[]) => ({ _id: { $oid: none }, key, values })
+    write(folder, {
+      'novu/environmentvariables.json': lines([
+        variable('SITE', [
+          { ...of(other), value: 'https://dev.example.com' },
+          { ...of(one), value: 'https://example.com' },
+        ]),
+        variable('DEV_ONLY', [{ ...of(other), value: 'x' }]),
+      ]),
+    })
+    const values = async (...args: string[]) => {
+      const { code, json, stderr } = await run('novu', '--from', 'novu', '--dir', 'files', ...args)
+      expect(code, stderr).toBe(0)
+      const file = path.join(folder, 'files/variables.yaml')
+      return { report: json, text: existsSync(file) ? readFileSync(file, 'utf8') : '' }
+    }
+    const { report: whole, text } = await values()
+    expect(text).toContain('https://example.com')
+    expect(text).not.toMatch(/dev\.example|DEV_ONLY/)
+    expect(listed(whole)).toContain('variable DEV_ONLY values no_value')
+
+    const dev = { _id: { $oid: none }, ...of(other), subscriberId: 'dev', firstName: 'Dev' }
+    write(folder, { 'novu/subscribers.json': lines([...(fixtures.novu.subscribers ?? []), dev]) })
+    const refused = await run('novu', '--from', 'novu', '--apply')
+    expect(refused).toMatchObject({ code: 2, json: { error: { code: 'several_environments' } } })
+    expect(refused.json.error.message).toMatch(new RegExp(`${one} and ${other}.*--source-environment`))
+    const report = await applied('novu', '--from', 'novu', '--source-environment', one)
+    expect(report.kinds.subscribers).toEqual({ found: 1, imported: 1, unchanged: 0, failed: 0 })
+    expect((await api.get('/v2/subscribers/dev')).status).toBe(404)
+    expect(report.changed).toContainEqual(
+      expect.objectContaining({ kind: 'file', id: 'subscribers.json', from: '1 of other environments' }),
+    )
+    expect(await run('novu', '--from', 'novu', '--source-environment', none)).toMatchObject({
+      ...{ code: 2, json: { error: { code: 'no_environment' } } },
+    })
+    // Variables alone do not say which environment is meant.
+    write(folder, {
+      'alone/environmentvariables.json': readFileSync(path.join(folder, 'novu/environmentvariables.json'), 'utf8'),
+    })
+    const alone = await run('novu', '--from', 'alone')
+    expect(listed(alone.json)).toEqual(['variable SITE values no_value', 'variable DEV_ONLY values no_value'])
+    write(folder, { 'alone/environmentvariables.json': lines([variable('SITE', [{ ...of(other), value: 'x' }])]) })
+    expect((await run('novu', '--from', 'alone')).json).toMatchObject({
+      ...{ kinds: { variables: { found: 1 } }, unmapped: [] },
+    })
+  })
+
+  test('of two with the same id the first is taken, and the other is listed', async () => {
+    const [first, ...others] = fixtures.novu.layouts ?? []
+    const again = { ...first, _id: { $oid: 'f'.repeat(24) } }
+    write(folder, { 'novu/layouts.json': lines([{ ...first }, { ...again, name: 'Other letter' }, ...others]) })
+    const report = await applied('novu', '--from', 'novu')
+    expect(await definition('letter', 'layout')).toMatchObject({ name: 'Letter' })
+    expect(report.kinds.layouts).toEqual({ found: 2, imported: 1, unchanged: 0, failed: 0 })
+    expect(report.unmapped).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'layout', id: 'letter', code: 'same_id', why: expect.stringContaining('Other letter') },
+      }),
+    )
   })
 })
 
@@ -278,6 +355,71 @@ describe('Knock', () => {
     await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)
     expect(asked).toHaveLength(2)
   })
+
+  test('channels.yaml is written only when something was answered, and remarks in it stay', async () => {
+    const file = path.join(folder, 'knock/channels.yaml')
+    const own = '# ours\napns:   push apns\nin-app: "in_app" # the feed\npostmark: email\ntwilio: sms\n'
+    writeFileSync(file, own)
+    const { mtimeMs } = statSync(file)
+    expect((await run('knock', 'knock')).code).toBe(0)
+    await applied('knock', 'knock')
+    expect(readFileSync(file, 'utf8')).toBe(own)
+    expect(statSync(file).mtimeMs).toBe(mtimeMs)
+    await channelsIn(path.dirname(file), ['in-app', 'slack'], async () => 'chat')
+    const kept = readFileSync(file, 'utf8')
+    expect(kept).toMatch(/^# ours\n/)
+    expect(kept).toContain('# the feed')
+    expect(kept).toMatch(/\nslack: chat\n$/)
+    // A wrong answer is not kept, and a file that is no map is wrong usage.
+    await expect(channelsIn(path.dirname(file), ['fax'], async () => 'paper')).rejects.toThrow('must be email')
+    expect(readFileSync(file, 'utf8')).toBe(kept)
+    for (const wrong of ['- email\n', 'a: [\n']) {
+      writeFileSync(file, wrong)
+      expect(await run('knock', 'knock')).toMatchObject({ code: 2, json: { error: { code: 'channels_unknown' } } })
+    }
+  })
+})
+
+describe('identifiers', () => {
+  test('stay where the service allows them; others become the nearest', () => {
+    for (const kept of ['Order_mail', 'order.mail', 'a-b_c.d', '9X']) expect(identifierOf(kept)).toBe(kept)
+    const others = {
+      'Order mail!': 'Order-mail',
+      a__b: 'a_b',
+      'a_-b': 'a-b',
+      '_a.': 'a',
+      é: '',
+      [`${'a'.repeat(254)}_b`]: 'a'.repeat(254),
+    }
+    for (const [said, id] of Object.entries(others)) expect(identifierOf(said)).toBe(id)
+  })
+
+  test('of steps in templates of Novu and of what Courier has stay too, and texts find the digest', async () => {
+    const [template, ...rest] = (fixtures.novu.notificationtemplates ?? []) as Report[]
+    const [digest, mail] = template.steps
+    const steps = [
+      { ...digest, stepId: 'collect.all' },
+      { ...mail, stepId: 'order_mail' },
+    ]
+    const documents = { ...fixtures.novu, notificationtemplates: [{ ...template, steps }, ...rest] }
+    for (const [name, each] of Object.entries(documents)) write(folder, { [`novu/${name}.json`]: lines(each) })
+    await applied('novu', '--from', 'novu')
+    expect(await definition('order-shipped')).toMatchObject({
+      steps: [
+        { stepId: 'collect.all' },
+        { stepId: 'order_mail', controlValues: { body: expect.stringContaining('in steps["collect.all"].events %}') } },
+      ],
+    })
+    const renamed = Object.entries(fixtures.courier).map(([name, text]) => [
+      ...[name, text.replaceAll('"WELCOME"', '"WEL_COME.1"').replaceAll('"acme"', '"ac_me"')],
+    ])
+    write(folder, Object.fromEntries(renamed))
+    await applied('courier', 'courier')
+    expect(await definition('WEL_COME.1')).toMatchObject({
+      steps: [{ type: 'email', controlValues: { layoutId: 'ac_me' } }, { type: 'sms' }],
+    })
+    expect(await definition('ac_me', 'layout')).toMatchObject({ name: 'Acme' })
+  })
 })
 
 describe('Pinpoint', () => {
@@ -308,7 +450,7 @@ describe('Pinpoint', () => {
     ])
     expect((await get('/v2/subscribers/u-1/preferences')).global.channels).toMatchObject({ email: false })
     expect((await api.get('/v2/subscribers/alone')).status).toBe(200)
-    expect(await definition('Order-mail')).toMatchObject({
+    expect(await definition('Order_mail')).toMatchObject({
       ...{ name: 'Order_mail', description: 'About orders' },
       steps: [
         {
@@ -328,7 +470,7 @@ describe('Pinpoint', () => {
       expect.arrayContaining([
         'subscribers u-1 Address (GCM) inactive',
         'subscribers u-1 Demographic.Make no_equivalent',
-        'workflow Order-mail TextPart no_equivalent',
+        'workflow Order_mail TextPart no_equivalent',
       ]),
     )
   })
@@ -405,6 +547,30 @@ describe('OneSignal', () => {
         'subscribers u-1 device_model no_equivalent',
       ]),
     )
+  })
+
+  test('invalid addresses are not taken; a second one of the same kind replaces the first, and is listed', async () => {
+    write(folder, {
+      'players.csv': [
+        'id,identifier,device_type,invalid_identifier,external_user_id,notification_types',
+        'p-1,dead@example.com,11,t,u-1,1',
+        'p-2,+15550000000,14,t,u-1,1',
+        'p-3,first@example.com,11,f,u-2,1',
+        'p-4,second@example.com,11,f,u-2,1',
+        'p-5,dead@example.com,11,t,u-2,1',
+        'p-6,+15551234567,14,f,u-2,1',
+        'p-7,+15551234567,14,f,u-2,1',
+        'p-8,+15557654321,14,f,u-2,1',
+      ].join('\n'),
+    })
+    const report = await applied('onesignal', 'players.csv')
+    expect(await get('/v2/subscribers/u-1')).toMatchObject({ email: null, phone: null })
+    expect(await get('/v2/subscribers/u-2')).toMatchObject({ email: 'second@example.com', phone: '+15557654321' })
+    expect(report.unmapped).toMatchObject([
+      { kind: 'subscribers', id: 'u-1', path: 'identifier', code: 'invalid', count: 3 },
+      { kind: 'subscribers', id: 'u-2', path: 'identifier (email)', code: 'second_address' },
+      { kind: 'subscribers', id: 'u-2', path: 'identifier (phone)', code: 'second_address' },
+    ])
   })
 })
 

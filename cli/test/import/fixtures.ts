@@ -174,6 +174,24 @@ export const novu: Record<string, object[]> = {
       preferences: { channels: { email: { enabled: true } } },
       updatedAt: at('2025-03-02T00:00:00Z'),
     },
+    {
+      _id: id(103),
+      ...environment,
+      _subscriberId: id(80),
+      _templateId: id(30),
+      _topicSubscriptionId: id(111),
+      type: 'SUBSCRIPTION_SUBSCRIBER_WORKFLOW',
+      preferences: { all: { enabled: false, condition: { '==': [{ var: 'payload.who' }, 'Bob'] } }, channels: {} },
+    },
+    {
+      _id: id(104),
+      ...environment,
+      _subscriberId: id(80),
+      _templateId: id(10),
+      _topicSubscriptionId: id(119),
+      type: 'SUBSCRIPTION_SUBSCRIBER_WORKFLOW',
+      preferences: { all: { enabled: false }, channels: {} },
+    },
   ],
   topics: [{ _id: id(110), ...environment, key: 'posts', name: 'Posts' }],
   topicsubscribers: [
@@ -184,6 +202,7 @@ export const novu: Record<string, object[]> = {
       topicKey: 'posts',
       _subscriberId: id(80),
       externalSubscriberId: 'ada',
+      identifier: 'own',
     },
   ],
   messages: [

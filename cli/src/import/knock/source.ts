@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface as ask } from 'node:readline/promises'
-import { parse, stringify } from 'yaml'
+import { parseDocument } from 'yaml'
 import type { ImportSource } from '../../commands/import.ts'
 import { Failure } from '../../failure.ts'
 import { writeWhole } from '../../folder/write.ts'
@@ -87,13 +87,23 @@ const kinds = 'email, sms, push, chat or in_app'
 /** From `channels.yaml`, which is made by asking, once: `in-app: in_app`, `apns: push apns`. */
 export async function channelsIn(folder: string, keys: string[], answer: Ask): Promise<Map<string, KnownChannel>> {
   const file = path.join(folder, 'channels.yaml')
-  const given = existsSync(file) ? ((parse(readFileSync(file, 'utf8')) ?? {}) as Json) : {}
+  // As a document, so that remarks in it stay.
+  const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '')
+  const [problem] = document.errors
+  const content: unknown = document.toJS()
+  if (problem || !(content === null || isJson(content)))
+    throw new Failure('usage', 'channels_unknown', `${file} cannot be read: ${problem?.message ?? 'it is no map'}`)
+  const given: Json = { ...content }
+  const asked: string[] = []
   const missing: string[] = []
   for (const key of keys) {
     if (key in given) continue
     const said = (await answer(`What is the channel "${key}": ${kinds}? `))?.trim()
-    if (said) given[key] = said
-    else missing.push(key)
+    if (said) {
+      given[key] = said
+      document.set(key, said)
+      asked.push(key)
+    } else missing.push(key)
   }
   if (missing.length > 0)
     throw new Failure(
@@ -108,7 +118,7 @@ export async function channelsIn(folder: string, keys: string[], answer: Ask): P
     if (!known) throw new Failure('usage', 'channels_unknown', `${file}: "${key}" must be ${kinds}, not "${type}"`)
     channels.set(key, { type: known, ...(providerId ? { providerId } : {}) })
   }
-  if (keys.some((key) => key in given)) writeWhole(file, stringify(given))
+  if (asked.length > 0) writeWhole(file, document.toString())
   return channels
 }
 

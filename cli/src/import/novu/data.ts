@@ -146,7 +146,7 @@ export function takeStoredPreference(intake: Intake, value: Json, ids: Ids): voi
     missing('_subscriberId', 'the subscriber is not in the export')
     return
   }
-  members.renewed([...internal, 'createdAt', '_userId', 'level', '_topicSubscriptionId'])
+  members.renewed([...internal, 'createdAt', '_userId', 'level'])
   const isGlobal = type === 'SUBSCRIBER_GLOBAL'
   const templateId = String(members.take('_templateId') ?? '')
   const workflowId = isGlobal ? undefined : ids.workflows.get(templateId)
@@ -176,6 +176,55 @@ export function takeStoredPreference(intake: Intake, value: Json, ids: Ids): voi
     ...(contextKeys.length > 0 ? { contextKeys } : {}),
     ...(updatedAt ? { updatedAt } : {}),
   })
+}
+
+interface Choices {
+  add(value: Json): void
+  /** Those of the subscription with this internal id. */
+  take(subscription: string): Json[]
+  /** Lists those whose subscription did not come. */
+  end(): void
+}
+
+/** Rows of the collection `preferences` that are of subscriptions to topics. They go with their subscriptions. */
+export function choicesOfSubscriptions({ report }: Intake, ids: Ids): Choices {
+  const bySubscription = new Map<string, Array<{ subscriberId: string; choice: Json }>>()
+  return {
+    add(value) {
+      const subscriberId = ids.subscribers.get(String(value._subscriberId)) ?? String(value._subscriberId)
+      const members = new Members(value, { report, kind: 'preferences', id: subscriberId })
+      const list = (path: string, code: string, why: string) =>
+        report.unmapped({ kind: 'preferences', id: subscriberId, path, code, why })
+      members.renewed([...internal, 'createdAt', 'updatedAt', '_userId', 'level', 'type'])
+      members.renewed(['_topicSubscriptionId', 'contextKeys'], 'it goes with its subscription')
+      const workflowId = ids.workflows.get(String(members.take('_templateId')))
+      const { all, channels } = (members.take('preferences') ?? {}) as { all?: Json; channels?: Json }
+      members.end()
+      if (workflowId === undefined) {
+        list('_templateId', 'not_found', 'the workflow is not in the export')
+        return
+      }
+      const choice = filled({ workflowId, enabled: all?.enabled, condition: all?.condition })
+      for (const [name, channel] of Object.entries(isJson(channels) ? channels : {}))
+        if (isJson(channel) && channel.enabled === false && choice.enabled !== false)
+          list(`preferences.channels.${name}`, 'no_equivalent', 'a subscription is for all channels of a workflow')
+      if (Object.keys(choice).length === 1) return
+      const subscription = String(value._topicSubscriptionId)
+      bySubscription.set(subscription, [...(bySubscription.get(subscription) ?? []), { subscriberId, choice }])
+    },
+    take(subscription) {
+      const own = bySubscription.get(subscription) ?? []
+      bySubscription.delete(subscription)
+      return own.map(({ choice }) => choice)
+    },
+    end() {
+      for (const { subscriberId } of [...bySubscription.values()].flat())
+        report.unmapped({
+          ...{ kind: 'preferences', id: subscriberId, path: '_topicSubscriptionId', code: 'not_found' },
+          why: 'the subscription is not in the export',
+        })
+    },
+  }
 }
 
 /** A subscription with its topic, its subscriber, and, if they were asked for, its preferences. */

@@ -7,10 +7,12 @@ const ofDigest: Record<string, string> = { total_count: 'eventCount', events: 'e
 
 /** @param digestId the digest before it, whose events are meant */
 export function fromHandlebars(text: string, digestId = 'digest'): Converted {
+  // A period in the id would read as a path.
+  const digest = digestId.includes('.') ? `steps[${JSON.stringify(digestId)}]` : `steps.${digestId}`
   return toLiquid(text, {
     pathOf(name, loop) {
       const [first = '', second = '', ...rest] = name.split('.')
-      if (first === 'step' && ofDigest[second]) return ['steps', digestId, ofDigest[second], ...rest].join('.')
+      if (first === 'step' && ofDigest[second]) return [digest, ofDigest[second], ...rest].join('.')
       if (own.has(first)) return name
       return `${loop ?? 'payload'}.${name}`
     },

@@ -1,11 +1,19 @@
 // Novu from files of mongoexport: one file per collection, a document a line, or a list of them.
-import { closeSync, createReadStream, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { Failure } from '../../failure.ts'
 import type { Intake } from '../intake.ts'
 import { isJson, type Json } from '../members.ts'
-import { type Ids, takeMessage, takeStoredPreference, takeSubscriber, takeSubscription } from './data.ts'
+import {
+  choicesOfSubscriptions,
+  type Ids,
+  takeMessage,
+  takeStoredPreference,
+  takeSubscriber,
+  takeSubscription,
+} from './data.ts'
+import type { OneEnvironment } from './environment.ts'
 import { takeContext, takeIntegration, takeLayout, takeTenant, takeTopic, takeVariable } from './settings.ts'
 import { takeTemplate, takeWorkflow } from './workflows.ts'
 
@@ -47,7 +55,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
-export async function readMongo(intake: Intake, folder: string): Promise<void> {
+export async function readMongo(intake: Intake, folder: string, environment: OneEnvironment): Promise<void> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.json') || file.endsWith('.jsonl'))
   const nameOf = (file: string) => file.replace(/\.jsonl?$/, '').toLowerCase()
   const byName = new Map(files.map((file) => [nameOf(file), path.join(folder, file)]))
@@ -62,7 +70,12 @@ export async function readMongo(intake: Intake, folder: string): Promise<void> {
         code: 'no_equivalent',
         why: 'nothing is read from this collection',
       })
-  const documents = (name: Collection) => read(byName.get(name), intake)
+  async function* documents(name: Collection): AsyncGenerator<Json> {
+    const file = byName.get(name)
+    if (file === undefined) return
+    environment.begin(path.basename(file))
+    for await (const document of read(file, intake)) if (environment.has(document, path.basename(file))) yield document
+  }
   const all = async (name: Collection, isWanted: (document: Json) => boolean = () => true) => {
     const found: Json[] = []
     for await (const document of documents(name)) if (isWanted(document)) found.push(document)
@@ -74,7 +87,6 @@ export async function readMongo(intake: Intake, folder: string): Promise<void> {
   takeLayouts(intake, layouts, controls)
   await takeWorkflows(intake, { all, controls, layouts, ids })
   for await (const each of documents('integrations')) if (each.deleted !== true) takeIntegration(intake, each, ids)
-  for await (const each of documents('environmentvariables')) takeVariable(intake, each, undefined)
   takeTexts(intake, [...(await all('localizations')), ...(await all('translations'))])
   for await (const each of documents('tenants')) takeTenant(intake, each)
   for await (const each of documents('contexts')) takeContext(intake, each)
@@ -83,23 +95,40 @@ export async function readMongo(intake: Intake, folder: string): Promise<void> {
   const topics = await all('topics')
   for (const topic of topics) takeTopic(intake, topic)
   const names = new Map(topics.map((topic) => [topic.key, topic.name]))
+  const choices = choicesOfSubscriptions(intake, ids)
+  for await (const each of documents('preferences')) if (isOfSubscription(each)) choices.add(each)
   for await (const each of documents('topicsubscribers')) {
     const name = names.get(each.topicKey)
-    takeSubscription(intake, each, {
-      topicKey: String(each.topicKey),
-      topicName: typeof name === 'string' ? name : undefined,
-      subscriberId: String(each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId))),
-    })
+    takeSubscription(
+      intake,
+      { ...each, preferences: choices.take(String(each._id)) },
+      {
+        topicKey: String(each.topicKey),
+        topicName: typeof name === 'string' ? name : undefined,
+        subscriberId: String(each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId))),
+      },
+    )
   }
+  choices.end()
   for await (const each of documents('messages'))
     if (each.channel === 'in_app' && each.deleted !== true) takeMessage(intake, each, ids)
+  takeVariables(intake, await all('environmentvariables'), environment.id)
+  environment.end(intake.report)
 }
 
-const isOfSubscriber = ({ type }: Json) =>
-  String(type).startsWith('SUBSCRIBER_') || String(type).startsWith('SUBSCRIPTION_SUBSCRIBER')
+/** Each has values of all environments. If nothing else says which one is read, it is the only one that they have. */
+function takeVariables(intake: Intake, variables: Json[], environmentId: string | undefined): void {
+  const named = variables.flatMap(({ values }) => (Array.isArray(values) ? values.filter(isJson) : []))
+  const [first, ...others] = new Set(named.map(({ _environmentId }) => _environmentId))
+  const only = typeof first === 'string' && others.length === 0 ? first : undefined
+  for (const variable of variables) takeVariable(intake, variable, environmentId ?? only)
+}
 
-async function* read(file: string | undefined, intake: Intake): AsyncGenerator<Json> {
-  if (file === undefined || !existsSync(file)) return
+const isOfSubscriber = ({ type }: Json) => String(type).startsWith('SUBSCRIBER_')
+/** It holds for what comes by one subscription to a topic, not for the whole workflow. */
+const isOfSubscription = ({ type }: Json) => String(type).startsWith('SUBSCRIPTION_')
+
+async function* read(file: string, intake: Intake): AsyncGenerator<Json> {
   if (firstSign(file) === '[') {
     for (const value of JSON.parse(readFileSync(file, 'utf8')) as unknown[]) yield plain(value) as Json
     return
@@ -148,7 +177,7 @@ interface Reading {
 async function takeWorkflows(intake: Intake, { all, controls, layouts, ids }: Reading): Promise<void> {
   const messages = new Map((await all('messagetemplates')).map((each) => [each._id, each]))
   // Those of people are many, and are read one by one.
-  const preferences = await all('preferences', (each) => !isOfSubscriber(each))
+  const preferences = await all('preferences', (each) => !isOfSubscriber(each) && !isOfSubscription(each))
   for (const template of await all('notificationtemplates')) {
     if (template.deleted === true) continue
     const [trigger] = Array.isArray(template.triggers) ? template.triggers.filter(isJson) : []

@@ -103,15 +103,16 @@ export function takeVariable(intake: Intake, value: Json, environmentId: string 
   members.renewed(internal)
   const isSecret = members.take('isSecret') === true
   const values = members.list('values').filter(isJson)
-  const own =
-    values.find((each) => each._environmentId === environmentId) ??
-    (environmentId === undefined ? values[0] : undefined)
+  const own = values.find((each) => each._environmentId === environmentId)
   members.take('key')
   members.end()
   if (!own) {
     report.unmapped({
       ...{ kind: 'variable', id: key, path: 'values', code: 'no_value' },
-      why: 'it has no value in this environment',
+      why:
+        environmentId === undefined
+          ? 'there are values of several environments; choose one with --source-environment'
+          : 'it has no value in this environment',
     })
     return
   }

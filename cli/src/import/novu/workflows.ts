@@ -1,5 +1,6 @@
 // Workflows of Novu as definitions: those of version 2 as they are, older templates with their filters.
 import type { Definition } from '../../folder/source.ts'
+import { identifierOf, whyRenamed } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
 import type { Report } from '../report.ts'
@@ -184,14 +185,12 @@ interface OldStep {
   layoutOf(id: string): string | undefined
 }
 
-const plainId = (text: string) => text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
-
 function oldStep(step: Json, index: number, around: OldStep): Definition {
   const { report, workflowId, digest } = around
   const template = isJson(step.template) ? step.template : {}
   const type = String(template.type ?? step.type ?? '')
   const said = typeof step.stepId === 'string' ? step.stepId : String(step.uuid ?? `${type}-${index + 1}`)
-  const stepId = plainId(said) || `step-${index + 1}`
+  const stepId = identifierOf(said) || `step-${index + 1}`
   const path = `steps.${stepId}`
   const members = new Members(step, { report, kind: 'workflow', id: workflowId, path })
   if (stepId !== said)
@@ -201,7 +200,7 @@ function oldStep(step: Json, index: number, around: OldStep): Definition {
       path,
       from: said,
       to: stepId,
-      why: 'letters, digits and hyphens only',
+      why: whyRenamed,
     })
   members.renewed(['_id', '_templateId', '_parentId', 'uuid', 'type', 'id', '_organizationId', '_environmentId', '__v'])
   members.renewed(['controlVariables', 'output', 'bridgeUrl', 'inputs'])
