@@ -1,5 +1,5 @@
 // What `npm run pack` makes can be installed without a compiler and without a registry: files.md §8.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,6 +54,24 @@ test('the checksums are right, the origin is named, and packing again gives the 
   const again = path.join(folder, 'again')
   pack(again)
   expect(readFileSync(path.join(again, 'SHA256SUMS'), 'utf8').trim().split('\n')).toEqual(lines)
+})
+
+test('a version whose changes are not written down is not packed', () => {
+  // The script alone in a folder: once it lets the version pass, it misses the next one that it runs.
+  const copy = path.join(folder, 'copy')
+  const script = path.join(copy, 'scripts', 'pack.mjs')
+  cpSync(path.join(root, 'scripts', 'pack.mjs'), script)
+  writeFileSync(path.join(copy, 'package.json'), '{ "version": "1.2.3" }')
+  const refusalOf = (changelog: string) => {
+    writeFileSync(path.join(copy, 'CHANGELOG.md'), changelog)
+    const { status, stderr } = spawnSync(process.execPath, [script], { cwd: copy, encoding: 'utf8', env: own })
+    return { status, stderr }
+  }
+  for (const changelog of ['', '# Changelog\n\n## 1.2.30\n\n## 1.2 – unreleased\n\nAfter 1.2.3.\n\n## 0.1.2.3\n'])
+    expect(refusalOf(changelog)).toEqual({ status: 1, stderr: 'CHANGELOG.md has no entry for 1.2.3.\n' })
+  expect(existsSync(path.join(copy, 'release'))).toBe(false)
+  for (const entry of ['## 1.2.3', '## 1.2.3 – unreleased', '## [1.2.3] - 2026-01-31'])
+    expect(refusalOf(`# Changelog\n\n${entry}\n`).stderr).toMatch(/Cannot find module .*setup\.mjs/)
 })
 
 describe('installed', () => {

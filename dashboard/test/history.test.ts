@@ -85,6 +85,58 @@ test('a layout has a history too, which viewers only read', async () => {
   expect(await axeViolations(page)).toEqual([])
 })
 
+test.each([
+  ['workflow', '/workflows/comments'],
+  ['layout', '/layouts/comments'],
+] as const)('all versions of a %s can be reached, also those a link names', async (kind, path) => {
+  const { development } = await server.freshOrganization()
+  const body = kind === 'workflow' ? { workflowId: 'comments', steps: [mail('One')] } : { layoutId: 'comments' }
+  const { _id } = (await development.post(`/v2/${kind}s`, { ...body, name: 'At first', active: true })).body
+  // Each as the first one; saved at different times.
+  const { pool } = server.database
+  const columns = 'environment_id, definition, author, source, translations'
+  const row = [development.environmentId, _id]
+  await pool.query(
+    `INSERT INTO ${kind}_versions (${columns}, ${kind}_id, version, created_at, message)
+     SELECT ${columns}, ${kind}_id, n, created_at + n * interval '1 second', 'Change ' || n
+     FROM ${kind}_versions, generate_series(2, 120) n WHERE environment_id = $1 AND ${kind}_id = $2`,
+    row,
+  )
+  await pool.query(`UPDATE ${kind}s SET version = 120 WHERE environment_id = $1 AND id = $2`, row)
+  const { resources } = (await development.get(`/v2/definitions?kinds=${kind}`)).body
+  const { definition } = resources.find(({ id }: { id: string }) => id === 'comments')
+  await development.post('/v2/definitions/push', {
+    resources: [{ kind, id: 'comments', base: 'any', definition: { ...definition, name: 'At last' } }],
+  })
+
+  const { page } = await open({ api: development, role: 'editor', path: `${path}/history` })
+  const list = page.getByRole('list', { name: 'Versions' })
+  const older = page.getByRole('button', { name: 'Older versions' })
+  await list.getByRole('button', { name: /Version 121 Current/ }).waitFor()
+  expect(await list.getByRole('button').count()).toBe(100)
+  const said = kind === 'workflow' ? 'The message is the same in both versions.' : 'No email uses this layout.'
+  await page.getByRole('region', { name: 'Messages' }).getByText(said).waitFor()
+  await older.scrollIntoViewIfNeeded()
+  await takeScreenshots(page, `history-older-${kind}`)
+  expect(await axeViolations(page)).toEqual([])
+  await older.click()
+  await list.getByRole('button', { name: /Version 1 / }).click()
+  expect(await list.getByRole('button').count()).toBe(121)
+  expect(await older.count()).toBe(0)
+  await page.getByRole('region', { name: 'Version 1', exact: true }).getByRole('button', { name: 'Restore' }).click()
+  await list.getByRole('button', { name: /restored from version 1/ }).waitFor()
+  expect((await development.get(`/v2${path}`)).body.name).toBe('At first')
+
+  // The last of the first page is compared with the first of the next one.
+  await page.goto(`${server.url}${path}/history?version=23`)
+  const compared = page.getByRole('region', { name: 'Version 23', exact: true }).getByLabel('Compared with')
+  await compared.getByText('Compared with Change 22').waitFor()
+  await page.goto(`${server.url}${path}/history?version=121&from=1`)
+  const difference = page.getByRole('region', { name: 'Version 121', exact: true }).getByLabel('Difference')
+  await difference.getByText('-name: At first').waitFor()
+  await difference.getByText('+name: At last').waitFor()
+})
+
 test('two versions are side by side, with their messages as a person would get them and what differs marked', async () => {
   const { development } = await server.freshOrganization()
   await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' })
@@ -152,6 +204,49 @@ test('what files own says so with path and commit, warns before a change, and is
   await page.reload()
   await page.getByRole('heading', { name: 'Changed here' }).waitFor()
   expect(await note.count()).toBe(0)
+})
+
+test('a layout that files own says so too, and is read-only where changes here are refused', async () => {
+  const { development } = await server.freshOrganization()
+  const email = { body: '<html><body>A{{content}}</body></html>', editorType: 'html' }
+  await development.post('/v2/definitions/push', {
+    source: { commit: '8f3c1234aa', url: 'https://example.com/8f3c' },
+    resources: [
+      {
+        ...{ kind: 'layout', id: 'brand', base: 'any', path: 'layouts/brand/layout.yaml' },
+        definition: { layoutId: 'brand', name: 'Brand', controlValues: { email } },
+      },
+    ],
+  })
+  await development.patch('/v2/definitions/settings', { edits: 'warn' })
+  const { page } = await open({ api: development, role: 'admin', path: '/layouts/brand' })
+  const note = page.getByRole('note')
+  const name = page.getByLabel('Name', { exact: true })
+  const body = page.getByRole('textbox', { name: 'Body' })
+  const buttons = () =>
+    Promise.all(['Saved', 'More actions'].map((name) => page.getByRole('button', { name, exact: true }).count()))
+  await note.getByText(/^It is kept in files .* If you change it here, pull it/).waitFor()
+  expect([await name.isEnabled(), await body.getAttribute('contenteditable')]).toEqual([true, 'true'])
+  expect(await buttons()).toEqual([1, 1])
+  expect(await page.getByText('Read only', { exact: true }).count()).toBe(0)
+
+  await development.patch('/v2/definitions/settings', { edits: 'refuse' })
+  await page.reload()
+  const words = 'It is kept in files (layouts/brand/layout.yaml). Change it there and push it; here it is read-only.'
+  await note.getByText(words).waitFor()
+  await page.getByText('Read only', { exact: true }).waitFor()
+  await page.getByText('layouts/brand/layout.yaml', { exact: true }).waitFor()
+  expect(await page.getByRole('link', { name: '8f3c123' }).getAttribute('href')).toBe('https://example.com/8f3c')
+  expect([await name.isEnabled(), await body.getAttribute('contenteditable')]).toEqual([false, 'false'])
+  expect(await page.getByRole('switch', { name: 'Translated' }).isDisabled()).toBe(true)
+  expect(await buttons()).toEqual([0, 0])
+  await takeScreenshots(page, 'files-refuse-layout')
+  expect(await axeViolations(page)).toEqual([])
+
+  await development.post('/v2/definitions/release', { resources: [{ kind: 'layout', id: 'brand' }] })
+  await page.reload()
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor()
+  expect([await name.isEnabled(), await note.count()]).toEqual([true, 0])
 })
 
 test('in Production a change is saved by a click, with what it is for', async () => {

@@ -72,6 +72,15 @@ test('limits of resources are read', () => {
   })
 })
 
+test('databases with an outbox are listed with commas, each with its environment behind the #', () => {
+  const urls =
+    'postgres://drain:p%23w@host/app#Production, postgresql://drain@other:5433/shop?sslmode=require#Our tests '
+  expect(readConfig({ BELFRY_OUTBOX_URLS: urls }).config.outboxes).toEqual([
+    { url: 'postgres://drain:p%23w@host/app', environment: 'Production' },
+    { url: 'postgresql://drain@other:5433/shop?sslmode=require', environment: 'Our tests' },
+  ])
+})
+
 test('an empty setting is no setting', () => {
   expect(readConfig({ PORT: '', BELFRY_ROLE: ' ' }).config).toMatchObject({ port: 3000, role: 'all' })
 })

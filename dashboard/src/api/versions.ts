@@ -1,6 +1,5 @@
 // Versions of workflows and layouts: requests and their cache keys. Refresh with ['versions'].
-import { queryOptions } from '@tanstack/react-query'
-import { cache } from './cache.ts'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { type Answer, api, inEnvironment } from './client.ts'
 
 export type Version = Answer<'GET /v2/workflows/{workflowId}/versions'>['data'][number]
@@ -19,20 +18,21 @@ export interface Subject {
   id: string
 }
 
-const mostListed = 100
+const perPage = 100
+
+const page = ({ kind, id }: Subject, query: { limit: number; after?: number }, signal?: AbortSignal) =>
+  kind === 'workflow'
+    ? api('GET /v2/workflows/{workflowId}/versions', { path: { workflowId: id }, query, ...(signal && { signal }) })
+    : api('GET /v2/layouts/{layoutId}/versions', { path: { layoutId: id }, query, ...(signal && { signal }) })
 
 export const versions = {
-  list: ({ kind, id }: Subject) =>
-    queryOptions({
-      queryKey: inEnvironment('versions', kind, id, 'list'),
-      queryFn: ({ signal }) =>
-        kind === 'workflow'
-          ? api('GET /v2/workflows/{workflowId}/versions', {
-              ...{ path: { workflowId: id }, query: { limit: mostListed }, signal },
-            })
-          : api('GET /v2/layouts/{layoutId}/versions', {
-              ...{ path: { layoutId: id }, query: { limit: mostListed }, signal },
-            }),
+  endless: (subject: Subject) =>
+    infiniteQueryOptions({
+      queryKey: inEnvironment('versions', subject.kind, subject.id, 'endless'),
+      queryFn: ({ pageParam, signal }) =>
+        page(subject, { limit: perPage, ...(pageParam ? { after: pageParam } : {}) }, signal),
+      initialPageParam: 0,
+      getNextPageParam: ({ next }) => next ?? undefined,
     }),
   compare: ({ kind, id }: Subject, query: { from: number; to: number }) =>
     queryOptions({
@@ -73,7 +73,7 @@ export const versions = {
   },
   /** Brings back what was deleted. */
   async restoreLast(subject: Subject): Promise<{ version: number }> {
-    const { data } = await cache.fetchQuery({ ...versions.list(subject), staleTime: 0 })
+    const { data } = await page(subject, { limit: 1 })
     return versions.restore(subject, data[0]?.version ?? 1)
   },
   rename: ({ kind, id }: Subject, version: number, message: string | null) =>

@@ -1,14 +1,14 @@
 // The history of a workflow or layout: who changed what, and when; two versions compared; an earlier one brought back.
-import { useQuery } from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChevronRight, History, RotateCcw } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type Subject, type Version, versions } from '../../api/versions.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
-import { EmptyState, Loaded } from '../../ui/base/states.tsx'
+import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
@@ -23,7 +23,7 @@ const schema = { version: wholeNumber(0), from: wholeNumber(0), subscriber: text
 export function Page() {
   const { workflowId, layoutId } = useParams({ strict: false })
   const subject: Subject = workflowId ? { kind: 'workflow', id: workflowId } : { kind: 'layout', id: layoutId ?? '' }
-  const list = useQuery(versions.list(subject))
+  const list = useInfiniteQuery(versions.endless(subject))
   return (
     <Frame
       title={`History of ${subject.id}`}
@@ -55,13 +55,32 @@ export function Page() {
         </span>
       }
     >
-      <Loaded query={list}>{({ data }) => <Entries subject={subject} entries={data} />}</Loaded>
+      <Loaded query={list}>
+        {({ pages }) => <Entries subject={subject} entries={pages.flatMap(({ data }) => data)} list={list} />}
+      </Loaded>
     </Frame>
   )
 }
 
-function Entries({ subject, entries }: { subject: Subject; entries: Version[] }) {
+interface EntriesProps {
+  subject: Subject
+  entries: Version[]
+  list: UseInfiniteQueryResult
+}
+
+function Entries({ subject, entries, list }: EntriesProps) {
   const [chosen, choose] = useUrlState(schema)
+  // A link may name versions that are not loaded yet, and the last one loaded is compared with the one before it.
+  const oldest = entries.at(-1)?.version ?? 0
+  const isShort =
+    list.hasNextPage &&
+    !list.isFetchNextPageError &&
+    [chosen.version, chosen.from].some((version) => version > 0 && version <= oldest)
+  const { fetchNextPage } = list
+  useEffect(() => {
+    // Page after page, as long as the oldest one is too young.
+    if (isShort && oldest > 0) void fetchNextPage()
+  }, [isShort, oldest, fetchNextPage])
   const selected = entries.find(({ version }) => version === chosen.version) ?? entries[0]
   if (!selected) return null
   if (entries.length === 1 && selected.message === null)
@@ -72,44 +91,64 @@ function Entries({ subject, entries }: { subject: Subject; entries: Version[] })
     )
   return (
     <div className="grid h-full min-h-0 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)_minmax(0,3fr)] lg:grid-cols-[minmax(0,360px)_minmax(0,1fr)] lg:grid-rows-1">
-      <ol aria-label="Versions" className="min-h-0 overflow-y-auto border-b lg:border-r lg:border-b-0">
-        {entries.map((entry) => (
-          <li key={entry.version}>
-            <button
-              type="button"
-              aria-current={entry === selected}
-              onClick={() => choose({ version: entry.version, from: 0 })}
-              className={cn(
-                'flex w-full flex-col gap-0.5 border-b px-4 py-2.5 text-left hover:bg-hover',
-                entry === selected && 'bg-hover',
-              )}
-            >
-              <span className="flex min-w-0 items-center gap-2">
-                <span className="truncate font-medium" dir="auto">
-                  {entry.message ?? `Version ${entry.version}`}
+      <div className="min-h-0 overflow-y-auto border-b lg:border-r lg:border-b-0">
+        <ol aria-label="Versions">
+          {entries.map((entry) => (
+            <li key={entry.version}>
+              <button
+                type="button"
+                aria-current={entry === selected}
+                onClick={() => choose({ version: entry.version, from: 0 })}
+                className={cn(
+                  'flex w-full flex-col gap-0.5 border-b px-4 py-2.5 text-left hover:bg-hover',
+                  entry === selected && 'bg-hover',
+                )}
+              >
+                <span className="flex min-w-0 items-center gap-2">
+                  <span className="truncate font-medium" dir="auto">
+                    {entry.message ?? `Version ${entry.version}`}
+                  </span>
+                  {entry.isCurrent && <Badge>Current</Badge>}
                 </span>
-                {entry.isCurrent && <Badge>Current</Badge>}
-              </span>
-              <span className="truncate text-sm text-muted">
-                {authorOf(entry)} · <Time at={entry.createdAt} /> · {sourceOf(entry)}
-                {entry.saves > 1 && ` · ${entry.saves} saves`}
-              </span>
-              {entry.paths.length > 0 && (
-                <span className="truncate font-mono text-xs text-muted">{entry.paths.slice(0, 3).join(', ')}</span>
-              )}
-            </button>
-          </li>
-        ))}
-      </ol>
-      <Details
-        key={selected.version}
-        subject={subject}
-        entry={selected}
-        entries={entries}
-        from={chosen.from}
-        subscriberId={chosen.subscriber || undefined}
-        onChoose={choose}
-      />
+                <span className="truncate text-sm text-muted">
+                  {authorOf(entry)} · <Time at={entry.createdAt} /> · {sourceOf(entry)}
+                  {entry.saves > 1 && ` · ${entry.saves} saves`}
+                </span>
+                {entry.paths.length > 0 && (
+                  <span className="truncate font-mono text-xs text-muted">{entry.paths.slice(0, 3).join(', ')}</span>
+                )}
+              </button>
+            </li>
+          ))}
+        </ol>
+        {list.hasNextPage && (
+          <div className="flex flex-col items-center gap-2 p-3">
+            {list.isFetchNextPageError && (
+              <p role="alert" className="text-sm text-bad">
+                {list.error?.message}
+              </p>
+            )}
+            <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              Older versions
+            </Button>
+          </div>
+        )}
+      </div>
+      {isShort ? (
+        <div className="p-4">
+          <SkeletonText />
+        </div>
+      ) : (
+        <Details
+          key={selected.version}
+          subject={subject}
+          entry={selected}
+          entries={entries}
+          from={chosen.from}
+          subscriberId={chosen.subscriber || undefined}
+          onChoose={choose}
+        />
+      )}
     </div>
   )
 }

@@ -63,7 +63,11 @@ function Rendering({ renders, hasMore, from, to, kind }: RenderingProps) {
       </p>
     )
   if (different.length === 0)
-    return <p className="text-sm text-muted">All {renders.length} messages are the same in both versions.</p>
+    return (
+      <p className="text-sm text-muted">
+        {renders.length === 1 ? 'The message is' : `All ${renders.length} messages are`} the same in both versions.
+      </p>
+    )
   const same = renders.length - different.length
   return (
     <>

@@ -174,6 +174,7 @@ function Editor({ layout }: { layout: Layout }) {
         <span className="flex min-w-0 items-center gap-2">
           <BackTo title={saved.name} isDefault={layout.isDefault} />
           <FilesBadge files={layout.files} />
+          {!canEdit && <Badge className="max-sm:hidden">Read only</Badge>}
         </span>
       }
       fills

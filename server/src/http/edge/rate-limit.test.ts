@@ -87,6 +87,7 @@ describe('categories', () => {
     ['GET', '/v1/environment-variables', 'configuration', 100],
     ['GET', '/v2/workflows', 'configuration', 100],
     ['GET', '/v2/layouts', 'configuration', 100],
+    ['GET', '/v2/import', 'configuration', 100],
     ['GET', '/v1/integrations', 'global', 150],
     ['GET', '/v1/environments', 'global', 150],
     ['GET', '/v2/contexts', 'global', 150],
@@ -228,6 +229,21 @@ describe('bulk requests', () => {
     expect(limits(answer)).toMatchObject({ limit: '300', remaining: '230' })
     await stop()
   })
+
+  test.each(['subscribers', 'messages', 'preferences', 'credentials', 'topic-subscriptions'])(
+    'an import of %s is one; the list of imports is not',
+    async (kind) => {
+      const api = await server.freshApi()
+      const first = await api.post(`/v2/import/${kind}`, { items: [{}] })
+      expect(first.status).toBe(200)
+      expect(limits(first)).toEqual({ limit: '100', remaining: '10', reset: '5' })
+      expect(first.headers.get('ratelimit-policy')).toContain('category="configuration";cost="bulk";')
+      expect((await api.post(`/v2/import/${kind}`, { items: [{}] })).status).toBe(429)
+      const list = await api.get('/v2/import')
+      expect([list.status, remaining(list)]).toEqual([200, 9])
+      expect(list.headers.get('ratelimit-policy')).toContain(';cost="single";')
+    },
+  )
 })
 
 describe('limits of an environment', () => {
