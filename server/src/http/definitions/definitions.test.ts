@@ -63,7 +63,7 @@ describe('the journey of a workflow', () => {
   })
 
   test('is refused where it could never do anything', async () => {
-    const goal = { name: 'paid', condition: { '==': [1, 1] } }
+    const goal = { name: 'paid', condition: { '==': [{ var: 'payload.paid' }, true] } }
     const answer = await push([
       workflow(comments({ journey: { cancellationKey: '{{ order', goals: [{ name: 'done' }, goal, goal] } })),
     ])
