@@ -228,7 +228,10 @@ describe('the editor', () => {
     const { page, person } = await open({ api: development, path: '/workflows/comments' })
     await page.getByRole('button', { name: 'Test run' }).click()
     const dialog = page.getByRole('dialog', { name: 'Test run' })
+    // Until its editor is there, everything below the payload still moves.
+    await dialog.getByText('"Nice!"').waitFor()
     await dialog.getByRole('button', { name: 'Activate it' }).click()
+    await dialog.getByText('The workflow is inactive').waitFor({ state: 'detached' })
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     const outcome = dialog.getByRole('region', { name: 'Outcome' })
     await outcome.waitFor()
