@@ -68,7 +68,9 @@ describe('the journey of a workflow', () => {
       workflow(comments({ journey: { cancellationKey: '{{ order', goals: [{ name: 'done' }, goal, goal] } })),
     ])
     expect(answer).toMatchObject({ status: 422, body: { code: 'definitions_invalid' } })
-    const problems = answer.body.ctx.problems.map(({ path, message }: Definition) => `${path}: ${message}`)
+    const problems = answer.body.ctx.problems.map(
+      ({ path, message }: { path: string; message: string }) => `${path}: ${message}`,
+    )
     expect(problems).toEqual([
       expect.stringMatching(/^journey: journey.cancellationKey /),
       'journey: journey.goals.0 must have what it waits for, or a condition',
