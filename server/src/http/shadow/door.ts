@@ -103,8 +103,10 @@ export class ShadowDoor {
   /** Runs with one key may be on both sides. Each that was passed on is here too, so we know how many there are. */
   async #cancelByKey({ request, body, shadow }: Asked): Promise<RelayedAnswer> {
     const own = await this.#mirror.here(request, body)
-    if (isSuccess(own)) await this.#relay(request, shadow, body)
-    return own
+    if (!isSuccess(own)) return own
+    const answer = await this.#relay(request, shadow, body)
+    // It may not know such a request. One that failed there has to be made again.
+    return answer.status >= 500 ? answer : own
   }
 
   async #trigger({ request, body, shadow }: Asked): Promise<RelayedAnswer> {

@@ -308,6 +308,12 @@ describe('a live workflow', () => {
     expect(await waits(shadow.here, ids[0])).toEqual(['canceled'])
     expect(await waits(shadow.upstream, ids[1])).toEqual(['canceled'])
 
+    vendor.plays(() => ({ status: 503, body: {} }))
+    await shadow.here.patch('/v2/shadow', { upstreamUrl: vendor.url })
+    expect(await shadow.front.post('/v1/events/cancel', { key: 'order-7' })).toMatchObject({ status: 503 })
+    vendor.plays(() => ({ status: 404, body: {} }))
+    expect(await shadow.front.post('/v1/events/cancel', { key: 'order-7' })).toMatchObject({ status: 200 })
+
     // Whoever is told that the other service gave no answer asks again; what is delivered here is cancelled at once.
     const alone = await trigger(shadow.front, 'late', 'ada', { cancellationKey: 'order-8' })
     await server.drain()
