@@ -64,8 +64,9 @@ test('an environment whose clock is held shows its time on every page, and butto
   await page.getByText('1 wait ended, 1 message sent').first().waitFor()
   // Relative times go by the held clock; what belongs to the organization by the real one.
   await row(page, 'Later').getByText('3 d ago').first().waitFor()
-  for (const path of ['/subscribers', '/activity', '/integrations', '/sandbox']) {
-    await follow(page, `${path}?env=trial`)
+  for (const title of ['Subscribers', 'Activity', 'Integrations', 'Sandbox']) {
+    await follow(page, `/${title.toLowerCase()}?env=trial`)
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor()
     await bar.getByText('Tue, Mar 31, 2026, 22:00:00 UTC').waitFor()
   }
   await follow(page, '/environments?env=trial')

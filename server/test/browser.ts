@@ -77,10 +77,12 @@ export function useBrowser(): TestBrowser {
     browser = await shared
   })
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') for (const { page, open } of pages) await tellOf(page, open)
+    const shown = task.result?.state === 'fail' ? await Promise.all(pages.map(shownBy)) : []
     pages.length = 0
     for (const context of taken.splice(0)) await release(context)
     const uncaught = errors.splice(0)
+    // Thrown, so that it stands beside the failure and not far above it.
+    if (shown.length > 0) throw new Error([...shown, ...uncaught].join('\n'))
     expect(uncaught).toEqual([])
   })
 
@@ -110,10 +112,10 @@ function watchRequests(page: Page): Set<string> {
 }
 
 /** Of a test that failed: what its page shows. */
-async function tellOf(page: Page, open: Set<string>): Promise<void> {
-  if (page.isClosed()) return
+async function shownBy({ page, open }: { page: Page; open: Set<string> }): Promise<string> {
+  if (page.isClosed()) return 'Its page is closed.'
   const shown = await page.evaluate<string>('document.body.innerText').catch(String)
-  console.log(`${page.url()} shows:\n${shown.slice(0, 4_000)}\nIts requests without an answer: ${[...open].join(' ')}`)
+  return `${page.url()} shows:\n${shown.slice(0, 4_000)}\nIts requests without an answer: ${[...open].join(' ')}`
 }
 
 async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<Context> {

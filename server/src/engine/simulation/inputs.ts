@@ -222,14 +222,20 @@ export class Inputs {
     }
   }
 
-  /** Of the questions that this person was asked, those that take the answer. */
+  /** Of the questions that this person was asked, those that take the answer; one that it leads to is not among them. */
   async #answerAll(input: Extract<Input, { type: 'answer' }>): Promise<void> {
     const { subscriberId, transactionId, stepId } = input
-    for (const { run } of [...this.#runs.record.runs.values()]) {
-      if (transactionId !== undefined && run.transactionId !== transactionId) continue
-      for (const job of run.jobs.filter((each) => stepId === undefined || each.step.stepId === stepId))
-        if (isAsked(job, subscriberId)) await this.#give(run, job, input, 'api')
-    }
+    const open = [...this.#runs.record.runs.values()].flatMap(({ run }) =>
+      run.jobs
+        .filter(
+          (job) =>
+            (transactionId === undefined || run.transactionId === transactionId) &&
+            (stepId === undefined || job.step.stepId === stepId) &&
+            isAsked(job, subscriberId),
+        )
+        .map((job) => ({ run, job })),
+    )
+    for (const { run, job } of open) await this.#give(run, job, input, 'api')
   }
 
   async #press(run: RunState, { asked }: JobState, action: 'primary' | 'secondary'): Promise<void> {

@@ -286,7 +286,9 @@ test('a second advance meanwhile is refused, and a process that died leaves none
     expect(second).toMatchObject({ status: 409, body: { code: 'clock_moving', to } })
     expect(second.headers.get('retry-after')).toBe('1')
   }
+  // Its locks end once PostgreSQL notices that it is gone.
   other.release(true)
+  await vi.waitUntil(async () => (await api.get('/v1/clock')).body.advancingTo === null, { timeout: 20_000 })
   expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
 })
 

@@ -237,6 +237,23 @@ test('what a trigger would be told, it is told here, and a type that nobody know
   expect(body.message).toMatch(/"dance" is not one of trigger, cancel, .*preferences, subscriber, workflow, fault/)
 })
 
+test('an answer goes to the questions that are open, not to one that it leads to', async () => {
+  const ask = (stepId: string) =>
+    step('ask', stepId, {
+      ...{ question: 'Refund?', channels: ['in_app'], amount: 1, unit: 'hours' },
+      answers: [{ id: 'yes', label: 'Yes' }],
+    })
+  const { runs } = await played({
+    workflow: { draft: { steps: [ask('first'), ask('second')] } },
+    inputs: [trigger(), { type: 'answer', at: '+10m', subscriberId: 'ada', answer: 'yes' }],
+    horizon: '1h',
+  })
+  const told = runs[0].steps.filter(({ of }: { of?: string }) => of === undefined)
+  expect(told.map(({ stepId, status }: Record<string, string>) => `${stepId} ${status}`)).toEqual([
+    ...['first completed', 'second delayed'],
+  ])
+})
+
 test('an answer of more than 32 MB is refused', async () => {
   const long = step('in_app', 'inbox', { body: '{{payload.text}}' })
   const subscribers = Array.from({ length: 1_000 }, (_, place) => ({ subscriberId: `reader-${place}` }))
