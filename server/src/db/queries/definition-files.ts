@@ -57,11 +57,41 @@ export async function deleteDefinitionFiles(
 /** Where the environment says so, what files own is changed by a push or a publish only. */
 export async function refuseOwned(tx: Tx, environmentId: string, kind: DefinitionKind, ids: string[]): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await sql<{ id: string; path: string | null }>`
+  const { rows } = await sql<Owned>`
     SELECT f.id, f.path FROM environments e
     JOIN definition_files f ON f.environment_id = e.id AND f.kind = ${kind} AND f.id = ANY (${ids}::text[])
     WHERE e.id = ${environmentId} AND e.definition_edits = 'refuse' ORDER BY f.id LIMIT 1`.execute(tx)
-  const [owned] = rows
+  refuseFound(kind, rows)
+}
+
+/**
+ * The same for everything that workflows or layouts say in a locale that files own: the texts of a locale are one file. Call
+ * before they are deleted, or after they were copied.
+ */
+export async function refuseOwnedTexts(
+  tx: Tx,
+  environmentId: string,
+  resourceType: 'workflow' | 'layout',
+  rowIds: string[],
+): Promise<void> {
+  if (rowIds.length === 0) return
+  const { rows } = await sql<Owned>`
+    SELECT f.id, f.path FROM environments e
+    JOIN definition_files f ON f.environment_id = e.id AND f.kind = 'translation'
+    WHERE e.id = ${environmentId} AND e.definition_edits = 'refuse' AND EXISTS (
+      SELECT FROM translations t
+      WHERE t.environment_id = e.id AND t.resource_type = ${resourceType} AND t.resource_row_id = ANY (${rowIds}::text[])
+        AND t.locale = f.id AND t.content::text <> '{}')
+    ORDER BY f.id LIMIT 1`.execute(tx)
+  refuseFound('translation', rows)
+}
+
+interface Owned {
+  id: string
+  path: string | null
+}
+
+function refuseFound(kind: DefinitionKind, [owned]: Owned[]): void {
   if (owned)
     throw fail('owned_by_files', { id: owned.id, path: owned.path ?? 'no path given' }, { ctx: { ...owned, kind } })
 }

@@ -5,7 +5,7 @@ import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 import { isChanged } from '../core/upsert.ts'
-import { refuseOwned } from './definition-files.ts'
+import { refuseOwned, refuseOwnedTexts } from './definition-files.ts'
 import { continueHistory, noteDeleted } from './deleted-definitions.ts'
 import { keepTexts } from './version-texts.ts'
 import { type Authorship, authorshipColumns, type VersionSource } from './versions.ts'
@@ -159,6 +159,10 @@ export async function saveWorkflow(
   return row
 }
 
+/** People can always refuse what is commercial, so it cannot be critical. */
+export const isRefusable = ({ critical, message_class }: WorkflowFields): boolean =>
+  !critical || message_class !== 'commercial'
+
 /** The same for any number of workflows of one environment, in as many statements as for one. */
 export async function saveWorkflows(
   tx: Tx,
@@ -166,8 +170,7 @@ export async function saveWorkflows(
   workflows: Array<{ id: string; fields: WorkflowFields; source?: VersionSource }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
-  for (const { fields } of workflows)
-    if (fields.critical && fields.message_class === 'commercial') throw fail('commercial_critical')
+  if (!workflows.every(({ fields }) => isRefusable(fields))) throw fail('commercial_critical')
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
   const made = workflows.map(({ id, fields: { identifier } }) => ({ id, identifier }))
   const earlier = await continueHistory(tx, environmentId, 'workflow', made, now)
@@ -350,7 +353,10 @@ export async function deleteWorkflows(
     .returningAll()
     .execute()) as WorkflowRow[]
   if (deleted.length === 0) return 0
-  if (!isPublished && !isPushed) await refuseOwned(tx, environmentId, 'workflow', identifiersOf(deleted))
+  if (!isPublished && !isPushed) {
+    await refuseOwned(tx, environmentId, 'workflow', identifiersOf(deleted))
+    await refuseOwnedTexts(tx, environmentId, 'workflow', ids)
+  }
   // Code declares others, and would have to declare them again.
   const kept = deleted.filter(({ origin }) => origin !== 'external')
   await noteDeleted(tx, environmentId, 'workflow', kept, now)

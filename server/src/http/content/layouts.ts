@@ -7,7 +7,7 @@ import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { randomLower } from '../../db/core/ids.ts'
 import { allOf, contains } from '../../db/core/page.ts'
-import { refuseOwned } from '../../db/queries/definition-files.ts'
+import { refuseOwned, refuseOwnedTexts } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import {
   deleteLayouts,
@@ -304,6 +304,7 @@ export const layouts: Resource = (app, { db, secrets, brand, config: { limits } 
         refuseStale(row, request.headers)
         if (row.is_default) throw fail('default_layout_kept', { layoutId: row.identifier })
         await refuseOwned(tx, environment.id, 'layout', [row.identifier])
+        await refuseOwnedTexts(tx, environment.id, 'layout', [row.id])
         await unsetLayout(tx, writing(request), row)
         await deleteLayouts(tx, environment.id, [row.id], request.now())
       })
@@ -533,7 +534,10 @@ async function addLayout(
         request.now(),
       )
       if (!isTranslated) return row
-      if (source) await copyTranslations(tx, translatedBy(source), translatedBy(row))
+      if (source) {
+        await copyTranslations(tx, translatedBy(source), translatedBy(row))
+        await refuseOwnedTexts(tx, environment.id, 'layout', [row.id])
+      }
       await enableTranslations(tx, translatedBy(row), request.now())
       await keepTexts(tx, environment.id, 'layout', [row.id], { now: request.now() })
       return row
@@ -559,8 +563,9 @@ const translatedBy = ({ environment_id, id }: LayoutRow) =>
 
 export async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: boolean, now: Date): Promise<void> {
   if (isEnabled === layout.is_translation_enabled) return
-  if (isEnabled) await enableTranslations(tx, translatedBy(layout), now)
-  else await disableTranslations(tx, translatedBy(layout))
+  if (isEnabled) return enableTranslations(tx, translatedBy(layout), now)
+  await refuseOwnedTexts(tx, layout.environment_id, 'layout', [layout.id])
+  await disableTranslations(tx, translatedBy(layout))
 }
 
 /** Steps store the identifier of their layout; code-first ones may have stored its id. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { allOf, contains } from '../../db/core/page.ts'
-import { refuseOwned } from '../../db/queries/definition-files.ts'
+import { refuseOwned, refuseOwnedTexts } from '../../db/queries/definition-files.ts'
 import { layoutFieldsOf, lockLayout, saveLayout } from '../../db/queries/layouts.ts'
 import {
   announceTranslations,
@@ -337,6 +337,7 @@ async function switchOff(
     const fields = row && { ...fieldsOf(row as WorkflowRow), is_translation_enabled: false }
     if (fields) await saveWorkflow(tx, writing, fields)
   }
+  await refuseOwnedTexts(tx, environmentId, resourceType, [id])
   await disableTranslations(tx, { environmentId, resourceType, resourceRowId: id })
   await keepTexts(tx, environmentId, resourceType, [id], writing)
 }

@@ -1,7 +1,12 @@
 // Carries out a planned push, in the caller's transaction, which holds the environment's lock.
 import type { Tx } from '../../db/core/database.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import { deleteDefinitionFiles, writeDefinitionFiles } from '../../db/queries/definition-files.ts'
+import {
+  deleteDefinitionFiles,
+  refuseOwned,
+  refuseOwnedTexts,
+  writeDefinitionFiles,
+} from '../../db/queries/definition-files.ts'
 import { deleteLayouts, saveLayouts } from '../../db/queries/layouts.ts'
 import {
   deleteTranslations,
@@ -32,7 +37,10 @@ export async function applyPush(
   source: Source,
 ): Promise<void> {
   const { environmentId, now } = writing
-  const pushing = { ...writing, isPushed: true }
+  // Importers push, too, and they are not the files that own something.
+  const isPushed = !source.importedFrom
+  const pushing = { ...writing, isPushed }
+  if (!isPushed) await refuseOwnedBesides(tx, environmentId, writes)
   await applySettings(tx, { environmentId, organizationId, secrets, now }, writes.settings)
   await saveLayouts(tx, pushing, writes.layouts)
   await followSwitches(tx, writing, 'layout', writes.layouts)
@@ -40,11 +48,11 @@ export async function applyPush(
   await followSwitches(tx, writing, 'workflow', writes.workflows)
   if (writes.texts.length > 0) await writeTranslations(tx, environmentId, writes.texts, now)
   await removeTexts(tx, environmentId, writes.removedTexts, now)
-  await deleteWorkflows(tx, environmentId, writes.deletedWorkflows, now, { isPushed: true })
+  await deleteWorkflows(tx, environmentId, writes.deletedWorkflows, now, { isPushed })
   // No workflow uses them: the plan refuses that.
   await deleteLayouts(tx, environmentId, writes.deletedLayouts, now)
   await keepWrittenTexts(tx, writing, writes)
-  const owned = source.importedFrom ? [] : writes.owned
+  const owned = isPushed ? writes.owned : []
   await writeDefinitionFiles(
     tx,
     owned.map(({ kind, id, path = null, revision }) => ({
@@ -54,6 +62,23 @@ export async function applyPush(
     })),
   )
   await deleteDefinitionFiles(tx, environmentId, writes.released)
+}
+
+/** Where others than files push: saving workflows and layouts refuses owned ones by itself. */
+async function refuseOwnedBesides(tx: Tx, environmentId: string, writes: Writes): Promise<void> {
+  const locales = [...writes.texts, ...writes.removedTexts].map(({ locale }) => locale)
+  await refuseOwned(tx, environmentId, 'translation', [...new Set(locales)])
+  const gone = writes.released.filter(({ kind }) => kind === 'layout').map(({ id }) => id)
+  await refuseOwned(tx, environmentId, 'layout', gone)
+  for (const [type, written] of [['layout', writes.layouts] as const, ['workflow', writes.workflows] as const]) {
+    const off = written.filter(({ fields, wasTranslated }) => wasTranslated && !fields.is_translation_enabled)
+    await refuseOwnedTexts(
+      tx,
+      environmentId,
+      type,
+      off.map(({ id }) => id),
+    )
+  }
 }
 
 /** Creates or deletes the texts where translation is turned on or off. */

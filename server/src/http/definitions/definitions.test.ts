@@ -2,10 +2,10 @@
 import { request } from 'node:http'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { signInAs } from '../../../test/people.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { addWorkflow } from '../../../test/workflows.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 let api: Api
 let other: Api
 beforeEach(async () => {
@@ -188,6 +188,78 @@ describe('a push', () => {
     expect((await read()).resources).toHaveLength(1)
   })
 
+  test('is refused for every problem there is, and never only when it is carried out', async () => {
+    const twice = Array.from({ length: 251 }, () => workflow())
+    const { status, body } = await push(twice)
+    expect([status, body.ctx.problems.length, body.message.split(' ')[0]]).toEqual([422, 250, '250'])
+    const preferences = { workflow: { all: { enabled: true, readOnly: true } } }
+    const critical = workflow(comments({ messageClass: 'commercial', preferences }))
+    const problem = {
+      ...{ kind: 'workflow', id: 'comments', path: 'messageClass' },
+      message: 'a critical workflow cannot be commercial: people could not refuse it',
+    }
+    for (const more of [{}, { dryRun: true }])
+      expect((await push([critical], more)).body).toMatchObject({
+        ...{ code: 'definitions_invalid', message: '1 problem in the definitions; nothing was changed' },
+        ctx: { problems: [problem] },
+      })
+    expect((await api.post('/v2/definitions/plan', { resources: [critical] })).body.ctx.problems).toEqual([problem])
+  })
+
+  test('has a message of at most 500 characters', async () => {
+    expect((await push([workflow()], { message: 'x'.repeat(501) })).status).toBe(422)
+    await pushed([workflow()], { message: 'x'.repeat(500) })
+    const { data } = (await api.get('/v2/workflows/comments/versions')).body
+    expect(data[0].message).toBe('x'.repeat(500))
+  })
+
+  test('makes no more than an environment holds', async () => {
+    const many = (count: number, of: (n: number) => object) => Array.from({ length: count }, (_, n) => of(n))
+    const workflows = many(101, (n) => workflow(comments({ workflowId: `w${n}` })))
+    const layouts = many(100, (n) => layout(brand('A', { layoutId: `l${n}` })))
+    const variables = many(11, (n) => ({ kind: 'variable', id: `V${n}`, definition: { key: `V${n}`, value: 'x' } }))
+    const wide = await server.organizationOf(api)
+    expect(await push(workflows)).toMatchObject({
+      ...{ status: 400, body: { code: 'too_many_workflows', ctx: { currentCount: 101, limit: 100 } } },
+    })
+    // One is there already.
+    expect(await push(layouts)).toMatchObject({
+      ...{ status: 400, body: { code: 'too_many_layouts', ctx: { currentCount: 101, limit: 100 } } },
+    })
+    expect(await push(variables, {}, wide)).toMatchObject({
+      ...{ status: 400, body: { code: 'too_many_variables', ctx: { currentCount: 11, limit: 10 } } },
+    })
+    expect((await read()).resources).toHaveLength(1)
+    await pushed(workflows.slice(1))
+    expect((await push([workflow(comments({ workflowId: 'w1', name: 'Changed' }))])).status).toBe(200)
+    // What is pruned makes room.
+    expect((await pushed(workflows.slice(0, 100), { prune: true, dryRun: true })).summary).toMatchObject({
+      ...{ created: 1, deleted: 1 },
+    })
+  })
+
+  test('is seen as a whole, or not at all, by everybody who reads meanwhile', async () => {
+    const names = ['First', 'Second']
+    const all = (name: string) => [
+      ...['a', 'b', 'c'].map((workflowId) => workflow(comments({ workflowId, name }), { base: 'any' })),
+      layout(brand(name, { name }), { base: 'any' }),
+    ]
+    await pushed(all('First'))
+    let isOver = false
+    const seen = new Set<string>()
+    const reading = Array.from({ length: 2 }, async () => {
+      while (!isOver) {
+        const { resources } = await read()
+        const own = resources.filter(({ id }: any) => id !== 'default-layout')
+        seen.add([...new Set(own.map(({ definition }: any) => definition.name))].join(' and '))
+      }
+    })
+    for (let n = 1; n <= 9; n += 1) await pushed(all(names[n % 2] ?? ''))
+    isOver = true
+    await Promise.all(reading)
+    expect([...seen].sort()).toEqual(names)
+  })
+
   test('names the issues of controls, which are no failure', async () => {
     const { issues, applied } = await pushed([workflow(comments({ steps: [mail({ subject: '{{payload.nope' })] }))])
     expect(applied).toBe(true)
@@ -299,7 +371,7 @@ describe('conflicts', () => {
       status: 409,
       body: {
         code: 'definitions_conflict',
-        message: '1 of them were changed since; pull first, or say which ones to overwrite',
+        message: '1 of them was changed since; pull first, or say which ones to overwrite',
         ctx: { conflicts: [{ kind: 'workflow', id: 'comments', why }] },
       },
     })
@@ -316,7 +388,39 @@ describe('conflicts', () => {
     await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
     expect(
       (await push([workflow(comments({ workflowId: 'coded' }), { base: 'any' })])).body.ctx.conflicts,
-    ).toMatchObject([{ id: 'coded', why: 'code_first' }])
+    ).toMatchObject([
+      {
+        ...{ id: 'coded', why: 'code_first', base: 'any' },
+        current: { revision: expect.stringMatching(/^[0-9a-f]{64}$/), version: 1, updatedAt: expect.any(String) },
+      },
+    ])
+  })
+
+  test('are told all at once, each with why, and nothing is written', async () => {
+    await pushed([workflow(), workflow(comments({ workflowId: 'gone' })), layout()])
+    await edit()
+    await api.delete('/v2/workflows/gone')
+    await api.put('/v2/layouts/brand', { name: 'By hand' })
+    await api.post('/v2/workflows', comments({ workflowId: 'made' }))
+    await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+    const resources = ['comments', 'gone', 'made', 'coded', 'fine'].map((workflowId) =>
+      workflow(comments({ workflowId, name: 'Changed' })),
+    )
+    const answer = await push([...resources, layout(brand('B'))])
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { message: '5 of them were changed since; pull first, or say which ones to overwrite' },
+    })
+    const { conflicts } = answer.body.ctx
+    expect(conflicts.map(({ kind, id, why }: any) => [kind, id, why]).sort()).toEqual([
+      ['layout', 'brand', 'changed'],
+      ['workflow', 'coded', 'code_first'],
+      ['workflow', 'comments', 'changed'],
+      ['workflow', 'gone', 'deleted'],
+      ['workflow', 'made', 'exists'],
+    ])
+    expect(conflicts.filter(({ current }: any) => current === null).map(({ id }: any) => id)).toEqual(['gone'])
+    expect((await api.get('/v2/workflows/fine')).status).toBe(404)
   })
 })
 
@@ -344,6 +448,17 @@ describe('prune', () => {
       'workflow kept',
     ])
     expect((await pushed([kept], { prune: true })).changes).toEqual([])
+  })
+
+  test('keeps a workflow that code declares since', async () => {
+    await pushed([workflow()])
+    await server.database.db
+      .updateTable('workflows')
+      .set({ origin: 'external' })
+      .where('environment_id', '=', api.environmentId)
+      .execute()
+    expect((await pushed([], { prune: true })).changes).toEqual([])
+    expect((await api.get('/v2/workflows/comments')).status).toBe(200)
   })
 
   test('refuses to delete a layout that a workflow still uses', async () => {
@@ -385,52 +500,16 @@ test('a plan shows changed paths, conflicts and issues, and writes nothing', asy
   expect((await api.post('/v2/definitions/plan', { resources: [workflow(comments({ steps: 1 }))] })).status).toBe(422)
 })
 
-describe('what files own', () => {
-  const source = { repository: 'acme/app', commit: '8f3c', url: 'https://example.com/8f3c' }
-
-  test('says so in answers, and when it drifted', async () => {
-    await pushed([workflow(comments(), { path: 'workflows/comments/workflow.yaml' }), layout()], { source })
-    const files = { ...source, path: 'workflows/comments/workflow.yaml', drifted: false }
-    expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject(files)
-    expect((await api.get('/v2/layouts/brand')).body.files).toMatchObject({ ...source, path: null })
-    expect((await api.patch('/v2/workflows/comments', { description: 'Else' })).body.files.drifted).toBe(true)
-    expect((await one('workflow', 'comments')).files.drifted).toBe(true)
-    expect((await one('layout', 'default-layout')).files).toBeNull()
-  })
-
-  test('is changed by nobody else under refuse, until it is released', async () => {
-    await pushed([workflow(comments({ steps: [mail({ layoutId: 'brand' })] }), { path: 'w.yaml' }), layout()])
-    expect((await api.get('/v2/definitions/settings')).body).toEqual({ edits: 'warn' })
-    expect((await api.patch('/v2/definitions/settings', { edits: 'refuse' })).body).toEqual({ edits: 'refuse' })
-    const refused = { status: 409, body: { code: 'owned_by_files' } }
-    expect(await api.patch('/v2/workflows/comments', { description: 'Else' })).toMatchObject({
-      ...refused,
-      body: { message: '"comments" is kept in files (w.yaml); change it there, or release it' },
-    })
-    expect(await api.delete('/v2/workflows/comments')).toMatchObject(refused)
-    expect(await api.put('/v2/layouts/brand', { name: 'Else' })).toMatchObject(refused)
-    expect(await api.delete('/v2/layouts/brand')).toMatchObject(refused)
-    expect((await api.patch('/v2/workflows/comments', { name: 'Comments' })).status).toBe(200)
-    expect((await api.put('/v2/layouts/default-layout', { name: 'Mine' })).status).toBe(200)
-    expect((await push([workflow(comments({ name: 'Pushed' }))])).status).toBe(200)
-    const resources = [
-      { kind: 'workflow', id: 'comments' },
-      { kind: 'workflow', id: 'unknown' },
-    ]
-    expect((await api.post('/v2/definitions/release', { resources })).body).toEqual({ released: 1 })
-    expect((await api.patch('/v2/workflows/comments', { description: 'Else' })).status).toBe(200)
-    expect((await api.get('/v2/workflows/comments')).body).not.toHaveProperty('files')
-    expect((await api.patch('/v2/definitions/settings', { edits: 'never' })).status).toBe(422)
-  })
-
-  test('can be published over, also under refuse', async () => {
-    const [here, there] = [await server.organizationOf(api), other]
-    await pushed([workflow()], {}, there)
-    await there.patch('/v2/definitions/settings', { edits: 'refuse' })
-    await api.post('/v2/workflows', comments({ name: 'Published' }))
-    const sync = await here.put('/v2/workflows/comments/sync', { targetEnvironmentId: there.environmentId })
-    expect(sync).toMatchObject({ status: 200, body: { name: 'Published' } })
-  })
+test('a plan has the limits of a push, and of what it renders', async () => {
+  const plan = (body: object) => api.post('/v2/definitions/plan', { resources: [], ...body })
+  const many = Array.from({ length: 5_001 }, (_, i) => ({ kind: 'layout', id: `l${i}`, definition: {} }))
+  expect((await plan({ resources: many })).status).toBe(413)
+  const people = (count: number) => Array.from({ length: count }, (_, i) => `s${i}`)
+  await api.post('/v1/subscribers/bulk', { subscribers: people(20).map((subscriberId) => ({ subscriberId })) })
+  expect((await plan({ render: { subscriberIds: people(20), triggers: 100 } })).status).toBe(200)
+  expect((await plan({ render: { subscriberIds: people(21) } })).status).toBe(422)
+  expect((await plan({ render: { triggers: 101 } })).status).toBe(422)
+  expect((await plan({ render: { triggers: -1 } })).status).toBe(422)
 })
 
 describe('who may', () => {

@@ -526,9 +526,7 @@ function refuseTooMany(resources: unknown[]): void {
 }
 
 function refuseProblems({ problems }: PushPlan): void {
-  const most = 200
-  if (problems.length > 0)
-    throw fail('definitions_invalid', { count: problems.length }, { ctx: { problems: problems.slice(0, most) } })
+  if (problems.length > 0) throw fail('definitions_invalid', { count: problems.length }, { ctx: { problems } })
 }
 
 function summaryOf({ changes, unchanged }: PushPlan): Static<typeof Summary> {

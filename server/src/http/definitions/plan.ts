@@ -7,7 +7,7 @@ import type { DefinitionFileRow } from '../../db/queries/definition-files.ts'
 import { type LayoutFields, layoutFieldsOf } from '../../db/queries/layouts.ts'
 import type { NewTranslation } from '../../db/queries/translations.ts'
 import type { VersionAuthor, VersionSource } from '../../db/queries/versions.ts'
-import type { WorkflowFields } from '../../db/queries/workflows.ts'
+import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
 import {
   definitionsIn,
   type EnvironmentRows,
@@ -286,13 +286,7 @@ export function planPush(
   for (const resource of of('workflow')) {
     const row = workflowRows.get(resource.id)
     if (row && row.origin !== ownOrigin) {
-      plan.conflicts.push({
-        kind: 'workflow',
-        id: resource.id,
-        base: resource.base ?? null,
-        current: null,
-        why: 'code_first',
-      })
+      plan.conflicts.push(codeFirst(resource, row, owned.get(keyOf(resource))))
       continue
     }
     const fields = fieldsOfWorkflow(resource.definition, row, { layouts: layoutIds, limits, now }, reporter(resource))
@@ -378,28 +372,36 @@ function withoutRepeats(resources: PushedResource[], reporter: (of: PushedResour
 }
 
 function conflictOf(
-  { kind, id, base = 'files' }: PushedResource,
+  resource: PushedResource,
   current: StoredDefinition | undefined,
   file: DefinitionFileRow | undefined,
 ): Conflict | undefined {
-  if (base === 'any') return undefined
-  const expected = base === 'files' ? (file?.revision ?? null) : base
-  if ((current?.revision ?? null) === expected) return undefined
-  const why = !current ? 'deleted' : expected === null ? 'exists' : 'changed'
-  return {
-    ...{ kind, id, why, base: expected },
-    current: current
-      ? {
-          revision: current.revision,
-          version: current.version,
-          updatedAt: current.updatedAt,
-          // Looked up for the few that are in conflict.
-          author: null,
-          source: null,
-        }
-      : null,
-  }
+  const { kind, id } = resource
+  if (resource.base === 'any') return undefined
+  const base = expectedBy(resource, file)
+  if ((current?.revision ?? null) === base) return undefined
+  const why = !current ? 'deleted' : base === null ? 'exists' : 'changed'
+  return { kind, id, why, base, current: current ? thereNow(current) : null }
 }
+
+/** Code declares it again and again, so that a push could only lose, whatever its base is. */
+function codeFirst(resource: PushedResource, row: WorkflowRow, file: DefinitionFileRow | undefined): Conflict {
+  const { version, updated_at: updatedAt } = row
+  const current = thereNow({ revision: revisionOf(workflowDefinition(row)), version, updatedAt })
+  return { kind: 'workflow', id: resource.id, why: 'code_first', base: expectedBy(resource, file), current }
+}
+
+const expectedBy = ({ base = 'files' }: PushedResource, file: DefinitionFileRow | undefined): string | null =>
+  base === 'files' ? (file?.revision ?? null) : base
+
+/** Author and source are looked up for the few that are in conflict. */
+const thereNow = ({
+  revision,
+  version,
+  updatedAt,
+}: Pick<StoredDefinition, 'revision' | 'version' | 'updatedAt'>): Conflict['current'] => ({
+  ...{ revision, version, updatedAt, author: null, source: null },
+})
 
 /** What files once pushed, nobody changed since, and the list no longer has; never the default layout. */
 function prunable(

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { DefinitionKind } from '../../db/core/tables.ts'
 import { type LayoutFields, type LayoutRow, plainContent } from '../../db/queries/layouts.ts'
-import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
+import { isRefusable, type WorkflowFields, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { withBlockText } from '../../engine/definitions/definition-values.ts'
 import type { Definition } from '../../engine/definitions/workflow-definition.ts'
 import { RequestError } from '../../errors.ts'
@@ -110,7 +110,10 @@ export function fieldsOfWorkflow(
     ...(step.variants ? { variants: step.variants.map(compact) } : {}),
   }))
   try {
-    return row ? replacedFields(row, body, given, now) : createdFields(workflowId, body, given, now)
+    const stored = row ? replacedFields(row, body, given, now) : createdFields(workflowId, body, given, now)
+    if (isRefusable(stored)) return stored
+    report('messageClass', 'a critical workflow cannot be commercial: people could not refuse it')
+    return undefined
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     report('steps', error.message)

@@ -1,6 +1,7 @@
 // Brings back a version of a workflow or layout, with its texts; also of one that was deleted.
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
+import { refuseOwned } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { findLayout, type LayoutFields, layoutFieldsOf, lockLayout, saveLayout } from '../../db/queries/layouts.ts'
 import { removeTexts, type TranslatedType, writeTranslations } from '../../db/queries/translations.ts'
@@ -42,7 +43,7 @@ export interface Restoring {
   now: Date
   by: Authorship
 }
-type Restored = { version: number; shown: () => Promise<object> }
+type Restored = { version: number; shown: () => Promise<{ revision: string }> }
 
 /** Identifier and origin stay; steps are matched by `stepId` and `type`. A deleted one is made anew, and goes on with its history. */
 export async function restoreWorkflow(
@@ -90,15 +91,21 @@ async function restoreTexts(
   if (translations !== null && is_translation_enabled) {
     const there = await tx
       .selectFrom('translations')
-      .select('locale')
+      .select(['locale', 'content'])
       .where('environment_id', '=', environmentId)
       .where('resource_type', '=', resourceType)
       .where('resource_row_id', '=', id)
       .execute()
-    const gone = there.filter(({ locale }) => !Object.hasOwn(translations, locale))
-    const texts = Object.entries(translations).map(([locale, content]) => ({
-      ...{ resourceType, resourceRowId: id, locale, content },
-    }))
+    // The order of texts is part of them.
+    const before = new Map(there.map(({ locale, content }) => [locale, JSON.stringify(content)]))
+    const gone = there.filter(
+      ({ locale, content }) => Object.keys(content).length > 0 && !Object.hasOwn(translations, locale),
+    )
+    const texts = Object.entries(translations)
+      .filter(([locale, content]) => before.get(locale) !== JSON.stringify(content))
+      .map(([locale, content]) => ({ resourceType, resourceRowId: id, locale, content }))
+    const changed = [...gone, ...texts].map(({ locale }) => locale)
+    await refuseOwned(tx, environmentId, 'translation', changed)
     if (texts.length > 0) await writeTranslations(tx, environmentId, texts, now)
     await removeTexts(
       tx,

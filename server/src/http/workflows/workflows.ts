@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern, newId } from '../../db/core/ids.ts'
+import { refuseOwnedTexts } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { copyTranslations } from '../../db/queries/translations.ts'
 import { keepTexts } from '../../db/queries/version-texts.ts'
@@ -446,8 +447,10 @@ export const workflows: Resource = (app, services) => {
         )
         await followSwitch(tx, saved, false)
         const texts = (of: WorkflowRow) => ({ environmentId, resourceType: 'workflow', resourceRowId: of.id }) as const
-        if (saved.is_translation_enabled && original.is_translation_enabled)
+        if (saved.is_translation_enabled && original.is_translation_enabled) {
           await copyTranslations(tx, texts(original), texts(saved))
+          await refuseOwnedTexts(tx, environmentId, 'workflow', [saved.id])
+        }
         await keepTexts(tx, environmentId, 'workflow', [saved.id], { now })
         return saved
       })

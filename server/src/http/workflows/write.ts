@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
+import { refuseOwnedTexts } from '../../db/queries/definition-files.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
 import { disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
 import { keepTexts } from '../../db/queries/version-texts.ts'
@@ -168,8 +169,10 @@ export async function isTaken(tx: Tx, environmentId: string, identifier: string)
 export async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Promise<void> {
   if (row.is_translation_enabled === wasEnabled) return
   const translated = { environmentId: row.environment_id, resourceType: 'workflow', resourceRowId: row.id } as const
-  if (wasEnabled) await disableTranslations(tx, translated)
-  else await enableTranslations(tx, translated, row.updated_at)
+  if (wasEnabled) {
+    await refuseOwnedTexts(tx, row.environment_id, 'workflow', [row.id])
+    await disableTranslations(tx, translated)
+  } else await enableTranslations(tx, translated, row.updated_at)
   await keepTexts(tx, row.environment_id, 'workflow', [row.id], { now: row.updated_at })
 }
 
