@@ -56,9 +56,16 @@ export interface VersionContent {
   payload_schema: Record<string, unknown> | null
 }
 
+/** Versions of layouts have no column for when they were published; it is kept in their source, and not shown there. */
 const tables = {
-  workflow: { name: sql.table('workflow_versions'), id: sql.ref('workflow_id') },
-  layout: { name: sql.table('layout_versions'), id: sql.ref('layout_id') },
+  workflow: {
+    ...{ name: sql.table('workflow_versions'), id: sql.ref('workflow_id'), rows: sql.table('workflows') },
+    ...{ publishedAt: sql`v.published_at`, source: sql`v.source` },
+  },
+  layout: {
+    ...{ name: sql.table('layout_versions'), id: sql.ref('layout_id'), rows: sql.table('layouts') },
+    ...{ publishedAt: sql`(v.source ->> 'publishedAt')::timestamptz`, source: sql`v.source - 'publishedAt'` },
+  },
 } as const
 
 export interface Versioned {
@@ -76,10 +83,10 @@ const mostVersions = 10_000
 
 /** Newest first, without their content. */
 export async function listVersions(db: Db | Tx, of: Versioned): Promise<VersionRow[]> {
+  const { name, source, publishedAt } = tables[of.kind]
   const { rows } = await sql<VersionRow>`
-    SELECT version, created_at, author, source, message, saves,
-           ${of.kind === 'workflow' ? sql`published_at` : sql`NULL::timestamptz AS published_at`}
-    FROM ${tables[of.kind].name} WHERE ${isOf(of)} ORDER BY version DESC LIMIT ${mostVersions}`.execute(db)
+    SELECT version, created_at, author, ${source} AS source, message, saves, ${publishedAt} AS published_at
+    FROM ${name} v WHERE ${isOf(of)} ORDER BY version DESC LIMIT ${mostVersions}`.execute(db)
   return rows
 }
 
@@ -108,13 +115,25 @@ export async function nameVersion(
   return rows.length > 0
 }
 
-/** Notes that these workflows were published as they are now. */
-export async function markVersionsPublished(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<void> {
+/** Notes that these were published as they are now: later saves are no part of what was. */
+export async function markVersionsPublished(
+  tx: Tx,
+  environmentId: string,
+  kind: VersionedKind,
+  ids: string[],
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return
+  const { name, id, rows } = tables[kind]
+  const noted =
+    kind === 'workflow'
+      ? sql`published_at = ${now}`
+      : sql`source = v.source || jsonb_build_object('publishedAt', ${now}::timestamptz)`
   await sql`
-    UPDATE workflow_versions v SET published_at = ${now}
-    FROM workflows w
-    WHERE w.environment_id = ${environmentId} AND w.id = ANY (${ids}::text[])
-      AND v.environment_id = w.environment_id AND v.workflow_id = w.id AND v.version = w.version`.execute(tx)
+    UPDATE ${name} v SET ${noted}
+    FROM ${rows} r
+    WHERE r.environment_id = ${environmentId} AND r.id = ANY (${ids}::text[])
+      AND v.environment_id = r.environment_id AND ${id} = r.id AND v.version = r.version`.execute(tx)
 }
 
 /** Who made the current versions of these, and where they came from. */
@@ -126,8 +145,8 @@ export async function currentAuthors(
 ): Promise<Map<string, Pick<VersionRow, 'author' | 'source'>>> {
   if (identifiers.length === 0) return new Map()
   const { rows } = await sql<Pick<VersionRow, 'author' | 'source'> & { identifier: string }>`
-    SELECT r.identifier, v.author, v.source
-    FROM ${sql.table(kind === 'workflow' ? 'workflows' : 'layouts')} r
+    SELECT r.identifier, v.author, ${tables[kind].source} AS source
+    FROM ${tables[kind].rows} r
     JOIN ${tables[kind].name} v ON v.environment_id = r.environment_id AND ${tables[kind].id} = r.id AND v.version = r.version
     WHERE r.environment_id = ${environmentId} AND r.identifier = ANY (${identifiers}::text[])`.execute(db)
   return new Map(rows.map(({ identifier, author, source }) => [identifier, { author, source }]))

@@ -84,8 +84,9 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now, { isPublished: true })
   // No step of the target uses them: the plan keeps those in use.
   await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'), occasion.now)
-  const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
-  await markPublished(tx, route.sourceId, published, occasion)
+  const published = (of: ResourceType) => writes.filter(({ type }) => type === of).map(({ from }) => from)
+  await markPublished(tx, route.sourceId, published('workflow'), occasion)
+  await markVersionsPublished(tx, route.sourceId, 'layout', published('layout'), occasion.now)
   return outcomes
 }
 
@@ -113,7 +114,7 @@ export async function markPublished(tx: Tx, sourceId: string, ids: string[], { u
     .where('environment_id', '=', sourceId)
     .where('id', 'in', ids)
     .execute()
-  await markVersionsPublished(tx, sourceId, ids, now)
+  await markVersionsPublished(tx, sourceId, 'workflow', ids, now)
 }
 
 /** Also keeps others from adding what the plan does not know, and from protecting the target meanwhile. */

@@ -16,7 +16,7 @@ const dayMs = 86_400_000
 
 const kinds = {
   workflow: { versions: 'workflow_versions', id: 'workflow_id', rows: 'workflows', published: sql`published_at` },
-  layout: { versions: 'layout_versions', id: 'layout_id', rows: 'layouts', published: sql`NULL::timestamptz` },
+  layout: { versions: 'layout_versions', id: 'layout_id', rows: 'layouts', published: sql`source -> 'publishedAt'` },
 } as const
 type Kind = keyof typeof kinds
 

@@ -81,6 +81,51 @@ describe('the list', () => {
     expect(data).toMatchObject([{ version: 1, source: { kind: 'publish', environment: 'Development' } }])
   })
 
+  test('has the message of a publish, with its layouts', async () => {
+    const wide = await server.organizationOf(api)
+    await api.post('/v2/workflows', comments())
+    await api.put('/v2/layouts/brand?upsert=true', { name: 'Brand' })
+    const named = (text: string) => ({ 'belfry-message': encodeURIComponent(text) })
+    const published = await wide.post(
+      `/v2/environments/${other.environmentId}/publish`,
+      { sourceEnvironmentId: api.environmentId },
+      named('Größer, für alle'),
+    )
+    expect(published, published.text).toMatchObject({ status: 200 })
+    await api.patch(path, { name: 'Changed' })
+    await wide.put(`${path}/sync`, { targetEnvironmentId: other.environmentId }, named('Alone'))
+    const messages = async (of: string) =>
+      (await other.get(`${of}/versions`)).body.data.map(({ message }: any) => message)
+    expect(await messages(path)).toEqual(['Alone', 'Größer, für alle'])
+    expect(await messages('/v2/layouts/brand')).toEqual(['Größer, für alle'])
+    const long = await wide.put(`${path}/sync`, { targetEnvironmentId: other.environmentId }, named('x'.repeat(501)))
+    expect(long.status).toBe(422)
+  })
+
+  test('shows saves before and after a publish as two entries', async () => {
+    const wide = await server.organizationOf(api)
+    const ada = await signInAs(server, api, 'editor')
+    const layout = '/v2/layouts/brand'
+    await api.post('/v2/workflows', comments())
+    await api.put(`${layout}?upsert=true`, { name: 'Brand' })
+    const save = async (n: number) => {
+      await ada.patch(path, { description: `${n}` })
+      await ada.put(layout, { name: `Brand ${n}` })
+    }
+    for (const n of [1, 2]) await save(n)
+    const body = { sourceEnvironmentId: api.environmentId }
+    expect((await wide.post(`/v2/environments/${other.environmentId}/publish`, body)).status).toBe(200)
+    for (const n of [3, 4]) await save(n)
+    for (const of of [path, layout]) {
+      const { data } = await list('', of)
+      expect(data.map(({ version, saves, source }: any) => [version, saves, source])).toEqual([
+        [5, 2, { kind: 'dashboard' }],
+        [3, 2, { kind: 'dashboard' }],
+        [1, 1, { kind: 'api' }],
+      ])
+    }
+  })
+
   test('of a layout has all of this too', async () => {
     const layout = '/v2/layouts/brand'
     await api.put(`${layout}?upsert=true`, { name: 'Brand' })
@@ -91,6 +136,15 @@ describe('the list', () => {
     ])
     const restored = await api.post(`${layout}/versions/1/restore`)
     expect(restored).toMatchObject({ status: 200, body: { name: 'Brand', version: 3, layoutId: 'brand' } })
+    expect(restored.headers.get('etag')).toBe(`"${restored.body.revision}"`)
+    expect((await api.put(layout, { name: 'Mine' }, { 'if-match': `${restored.headers.get('etag')}` })).status).toBe(
+      200,
+    )
+    const audit = await server.database.pool.query(
+      "SELECT details FROM audit_log WHERE acted_in = $1 AND action = 'layout.restored'",
+      [api.environmentId],
+    )
+    expect(audit.rows).toEqual([{ details: { version: 1 } }])
     expect((await api.get(`${layout}/versions/2`)).body.definition).toEqual({ layoutId: 'brand', name: 'Renamed' })
     expect(await api.get(`${layout}/versions/9`)).toMatchObject({
       status: 404,
@@ -157,6 +211,7 @@ describe('restoring', () => {
     const before = (await api.get(path)).body
     const answer = await api.post(`${path}/versions/1/restore`, { message: 'Back' })
     expect(answer).toMatchObject({ status: 200, body: { version: 4, tags: ['a'], workflowId: 'comments' } })
+    expect(answer.headers.get('etag')).toBe(`"${answer.body.revision}"`)
     expect(answer.body.steps.map((step: any) => step._id)).toEqual([before.steps[1]._id])
     expect(answer.body.steps[0]._id).not.toBe(steps[0]._id)
     const { data } = await list()

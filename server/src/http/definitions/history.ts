@@ -30,6 +30,7 @@ import { type Definition, workflowDefinition } from '../../engine/definitions/wo
 import { fail } from '../../errors.ts'
 import { Layout } from '../content/layouts.ts'
 import { authorOf, longestMessage } from '../edge/authorship.ts'
+import { entityTag } from '../edge/preconditions.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
@@ -288,7 +289,7 @@ export const history: Resource = (app, services) => {
           response: { 200: subject.shown },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { row, versioned } = await versionedBy(request)
         const { version } = request.params
         const restoring = {
@@ -306,7 +307,9 @@ export const history: Resource = (app, services) => {
           return restore(tx, services, restoring, row, content)
         })
         request.acted = now !== row.version && { version }
-        return shown()
+        const resource = await shown()
+        reply.header('ETag', entityTag(resource.revision))
+        return resource
       },
     )
   }

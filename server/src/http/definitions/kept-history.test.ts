@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { signInAs } from '../../../test/people.ts'
-import { makeWorkflow, pass, runOf, trigger } from '../../../test/runs.ts'
+import { contentsOf, makeWorkflow, pass, runOf, trigger } from '../../../test/runs.ts'
 import { type Api, secretKey, useServer } from '../../../test/server.ts'
 import { Secrets } from '../../db/core/secrets.ts'
 import { chores } from '../../engine/queue/chores.ts'
@@ -33,6 +33,11 @@ const write = (content: object, locale = 'de_DE', resourceType = 'workflow', res
 const translationsOf = async (version: number, of = path) =>
   (await api.get(`${of}/versions/${version}`)).body.translations
 const texts = async (locale = 'de_DE') => (await api.get(`/v2/translations/workflow/comments/${locale}`)).body?.content
+
+const push = (definition: object) =>
+  api.post('/v2/definitions/push', {
+    resources: [{ kind: 'workflow', id: 'comments', base: 'any', definition }],
+  })
 
 async function prune(keepVersions = 200): Promise<void> {
   const { clock, database } = server
@@ -144,16 +149,56 @@ describe('texts', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(Object.keys(await translationsOf(5)).sort()).toEqual([...locales].sort())
   })
+})
 
-  test('that files own are not changed by others under refuse', async () => {
-    const german = { kind: 'translation', id: 'de_DE', definition: { workflows: { comments: { hi: 'Hallo' } } } }
-    const workflow = { kind: 'workflow', id: 'comments', definition: comments({ isTranslationEnabled: true }) }
-    await api.post('/v2/definitions/push', { resources: [workflow, german] })
-    await api.patch('/v2/definitions/settings', { edits: 'refuse' })
-    expect(await write({ hi: 'Servus' })).toMatchObject({ status: 409, body: { code: 'owned_by_files' } })
-    expect((await api.delete('/v2/translations/workflow/comments/de_DE')).status).toBe(409)
-    expect((await write({ hi: 'Bonjour' }, 'fr_FR')).status).toBe(200)
-    expect(await texts()).toEqual({ hi: 'Hallo' })
+describe.each([
+  ['a push', (body: object) => push(body)],
+  ['PUT', (body: object) => api.put(`${path}?upsert=true`, body)],
+])('%s that replaces a workflow', (_, replace) => {
+  const steps = (more: object[] = []) => [
+    {
+      stepId: 'calm',
+      name: 'Calm',
+      type: 'throttle',
+      controlValues: { type: 'fixed', amount: 1, unit: 'days', threshold: 3 },
+    },
+    { stepId: 'wait', name: 'Wait', type: 'delay', controlValues: { amount: 10, unit: 'minutes' } },
+    {
+      stepId: 'collect',
+      name: 'Collect',
+      type: 'digest',
+      controlValues: { type: 'regular', amount: 1, unit: 'hours' },
+    },
+    say('{{steps.collect.eventCount}} new'),
+    ...more,
+  ]
+
+  test('keeps throttle counts, waits and open digests', async () => {
+    expect((await replace(comments({ steps: steps() }))).status).toBeLessThan(300)
+    const ids: string[] = []
+    const send = async () => {
+      ids.push(await trigger(api, 'comments', 'ada'))
+      await server.drain()
+    }
+    await send()
+    await pass(server, { minutes: 10 })
+    // The first is collected; the second waits.
+    await send()
+    const after = comments({ name: 'Deployed again', steps: steps([{ ...say('more'), stepId: 'more' }]) })
+    expect((await replace(after)).status).toBe(200)
+    await send()
+    // The fourth within a day.
+    await send()
+    await pass(server, { minutes: 10 })
+    await pass(server, { hours: 1 })
+    const statuses = await Promise.all(
+      ids.map(async (id) => (await runOf(api, id)).jobs.map(({ type, status }: Found) => `${type} ${status}`)),
+    )
+    expect(statuses[3]?.[0]).toBe('throttle skipped')
+    expect(statuses[1]?.slice(0, 3)).toEqual(['throttle completed', 'delay completed', 'digest merged'])
+    expect(statuses[2]?.slice(0, 3)).toEqual(['throttle completed', 'delay completed', 'digest merged'])
+    // One message for the three, as the first run began: without the step that came later.
+    expect(await contentsOf(api, 'ada')).toEqual(['3 new'])
   })
 })
 
@@ -175,6 +220,23 @@ describe('after a day', () => {
     // Numbers are never used twice.
     await api.patch(path, { description: 'Next' })
     expect(await numbers()).toEqual([11, 10, 1])
+  })
+
+  test('what was published stays, of layouts too', async () => {
+    const wide = await server.organizationOf(api)
+    const ada = await signInAs(server, api, 'editor')
+    const brand = '/v2/layouts/brand'
+    await api.put(`${brand}?upsert=true`, { name: 'Brand' })
+    await api.post('/v2/workflows', comments())
+    for (let i = 1; i < 5; i += 1) {
+      await ada.put(brand, { name: `${i}` })
+      await ada.patch(path, { description: `${i}` })
+      const body = { sourceEnvironmentId: api.environmentId }
+      if (i === 2) await wide.post(`/v2/environments/${other.environmentId}/publish`, body)
+    }
+    server.clock.advance({ days: 1, minutes: 1 })
+    await prune()
+    for (const of of [path, brand]) expect(await numbers('?all=true', of)).toEqual([5, 3, 1])
   })
 
   test('entries beyond those that are kept are gone, but named ones and those of runs', async () => {

@@ -240,6 +240,7 @@ export const publishRequests: Resource = (app, { db, clock, brand, config: { lim
       const { comment = '' } = request.body
       const now = clock.now()
       const { organizationId } = person
+      const { author, message } = authorOf(request)
       return db.transaction().execute(async (tx) => {
         const row = await openRequest(tx, request, now)
         if (row.requester_user_id === person.id) throw fail('own_publish_request')
@@ -249,7 +250,7 @@ export const publishRequests: Resource = (app, { db, clock, brand, config: { lim
           { organizationId, sourceId: row.source_id, targetId: row.environment_id },
           { resources: namesOf(row.resources), deleteMissing: true, limits },
           {
-            ...{ userId: person.id, now, author: authorOf(request).author },
+            ...{ userId: person.id, now, author, message },
             approved: (plan) => refuseChanged(row.resources, plan),
           },
         )
