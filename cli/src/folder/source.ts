@@ -1,6 +1,17 @@
 // A file of the folder as it is: its YAML document, with the place of every member.
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import type { FileProblem } from './problems.ts'
 
 export type Definition = Record<string, unknown>
@@ -63,6 +74,22 @@ function memberOf(node: Node, name: string): { node: Node | null; start: number 
     return { node: isNode(pair.value) ? pair.value : null, start: key.range?.[0] ?? 0 }
   }
   if (!isSeq(node)) return undefined
-  const item = node.items.find((each) => isMap(each) && each.get('stepId') === name) ?? node.items[Number(name)]
+  const item = stepIn(node, name) ?? node.items[Number(name)]
   return isNode(item) ? { node: item, start: item.range?.[0] ?? 0 } : undefined
+}
+
+/** A path names a step by its `stepId` alone, however deep in the arms of branches it is. */
+function stepIn(steps: YAMLSeq, stepId: string): YAMLMap | undefined {
+  const own = steps.items.filter((item): item is YAMLMap => isMap(item))
+  const found = own.find((step) => step.get('stepId') === stepId)
+  if (found) return found
+  for (const step of own) {
+    const arms = step.getIn(['controlValues', 'arms'])
+    for (const arm of [...(isSeq(arms) ? arms.items : []), step.getIn(['controlValues', 'default'])]) {
+      const inner = isMap(arm) ? arm.get('steps') : undefined
+      const deeper = isSeq(inner) ? stepIn(inner, stepId) : undefined
+      if (deeper) return deeper
+    }
+  }
+  return undefined
 }
