@@ -149,6 +149,35 @@ test('a call that is older than 29 days is refused', async () => {
   expect(json).toContainEqual(expect.objectContaining({ transactionId: 'old', code: 'too_old' }))
 })
 
+test('where ids are forgotten sooner, older calls are refused sooner', async () => {
+  const pool = new pg.Pool({ connectionString: url })
+  const accepted: Array<string | null> = []
+  const drain = (dedupDays: number) =>
+    drainOther({
+      ...{ pool, environments: ['Development'], now: () => new Date(), dedupDays },
+      async accept(rows) {
+        accepted.push(...rows.map(({ transaction_id }) => transaction_id))
+        return new Map()
+      },
+    })
+  try {
+    for (const [dedupDays, hours, isTaken] of [
+      ...[[1, 11, true] as const, [1, 12, false] as const, [7, 143, true] as const, [7, 144, false] as const],
+      ...[[90, 695, true] as const, [90, 696, false] as const],
+    ]) {
+      const transactionId = `aged-${dedupDays}-${hours}`
+      await call(app, 'order', 'ada', {}, { transactionId })
+      await owner.query(`UPDATE belfry.outbox SET created_at = created_at - interval '${hours} hours'`)
+      expect(await drain(dedupDays)).toBe(1)
+      expect(accepted.includes(transactionId), transactionId).toBe(isTaken)
+    }
+  } finally {
+    await pool.end()
+  }
+  const { rows } = await owner.query("SELECT message FROM belfry.refused WHERE transaction_id = 'aged-1-12'")
+  expect(rows).toEqual([{ message: 'The call is older than 12 hours; it may have been carried out already' }])
+})
+
 test('any number of drains at once carry out each call once', async () => {
   const before = (await contents()).length
   for (let n = 0; n < 60; n += 1) await call(app, 'order', 'ada', { id: `many-${n}` }, { transactionId: `many-${n}` })

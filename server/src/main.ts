@@ -196,7 +196,7 @@ export async function startService(
       watch.start()
       parts.add(() => watch.stop())
       for (const other of config.outboxes)
-        parts.add(drainOutbox({ ...database, clock, log, read, engine, meter: metrics.engine }, other))
+        parts.add(drainOutbox({ ...database, clock, log, read, engine, dedupDays, meter: metrics.engine }, other))
     }
 
     const app = await buildApp({

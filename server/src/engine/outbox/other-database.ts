@@ -4,7 +4,7 @@ import pg from 'pg'
 import {
   formatRefusal,
   type OutboxRow,
-  oldestDays,
+  oldestHours,
   type Refusal,
   settled,
   settleRows,
@@ -12,7 +12,7 @@ import {
   waveOf,
 } from './rows.ts'
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
 
 /** Accepts calls of one kind, in their order, and resolves once they are committed. @returns why some were refused, by row id */
 export type Accept = (rows: OutboxRow[]) => Promise<Map<string, Refusal>>
@@ -23,6 +23,8 @@ export interface OtherDatabase {
   environments: string[]
   accept: Accept
   now(): Date
+  /** How long transaction ids are remembered, if that is known. */
+  dedupDays?: number | undefined
   onTaken?(kind: OutboxRow['kind'], counts: { accepted: number; refused: number }): void
 }
 
@@ -32,7 +34,9 @@ const noteAccepted = `
   SELECT * , $3::timestamptz FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING`
 
 /** Locked until they are accepted and removed, so that no other drain takes them. @returns how many were carried out */
-export async function drainOther({ pool, environments, accept, now, onTaken }: OtherDatabase): Promise<number> {
+export async function drainOther(other: OtherDatabase): Promise<number> {
+  const { pool, environments, accept, now, onTaken } = other
+  const oldest = oldestHours(other.dedupDays)
   const client = await pool.connect()
   let broken: Error | undefined
   try {
@@ -41,7 +45,7 @@ export async function drainOther({ pool, environments, accept, now, onTaken }: O
     const wave = waveOf(rows)
     const refusals = new Map<string, Refusal>()
     const good = wave.filter((row) => {
-      const refusal = formatRefusal(row) ?? ageRefusal(row, now())
+      const refusal = formatRefusal(row) ?? ageRefusal(row, oldest, now())
       if (refusal) refusals.set(row.id, refusal)
       return !refusal
     })
@@ -68,9 +72,10 @@ export async function drainOther({ pool, environments, accept, now, onTaken }: O
   }
 }
 
-function ageRefusal({ created_at }: OutboxRow, now: Date): Refusal | undefined {
-  if (now.getTime() - created_at.getTime() < oldestDays * dayMs) return undefined
-  return { code: 'too_old', message: `The call is older than ${oldestDays} days; it may have been carried out already` }
+function ageRefusal({ created_at }: OutboxRow, hours: number, now: Date): Refusal | undefined {
+  if (now.getTime() - created_at.getTime() < hours * hourMs) return undefined
+  const age = hours < 48 ? `${hours} hours` : `${hours / 24} days`
+  return { code: 'too_old', message: `The call is older than ${age}; it may have been carried out already` }
 }
 
 /** Removes what is past its time. */

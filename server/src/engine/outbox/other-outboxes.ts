@@ -22,6 +22,8 @@ interface Surroundings {
     cancel(environmentId: string, transactionId: string): Promise<boolean>
   }
   meter: Pick<Meter, 'drained'>
+  /** How long transaction ids are remembered. */
+  dedupDays: number
 }
 
 const tidyEveryMs = 3_600_000
@@ -31,7 +33,7 @@ export function drainOutbox(
   surroundings: Surroundings,
   { url, environment: word }: { url: string; environment: string },
 ): () => Promise<void> {
-  const { db, clock, log, meter } = surroundings
+  const { db, clock, log, meter, dedupDays } = surroundings
   const place = placeOf(url)
   const onError = (error: Error) => log.warn({ outbox: place, reason: error.message }, 'cannot use the outbox')
   const pool = openOther(url, onError)
@@ -50,7 +52,7 @@ export function drainOutbox(
       }
       const { id, name, identifier } = environment
       return drainOther({
-        ...{ pool, environments: [id, name, identifier], now: () => clock.now() },
+        ...{ pool, environments: [id, name, identifier], now: () => clock.now(), dedupDays },
         accept: (rows) => accept(surroundings, id, rows),
         onTaken(kind, { accepted, refused }) {
           meter.drained(kind, 'accepted', accepted)

@@ -535,6 +535,55 @@ describe('the hint', () => {
     await server.drain()
   })
 
+  test('is all that a drain needs, while nothing wakes it up to look', async () => {
+    const { app } = await setUp()
+    let taken = 0
+    let rests = 0
+    const watch = new OutboxWatch({
+      url: server.database.url,
+      onError: (error) => expect(error).toBeUndefined(),
+      async work() {
+        taken += 1
+        return 0
+      },
+      /** Rests until it is told. */
+      sleep: (_, signal) => {
+        rests += 1
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+      },
+    })
+    watch.start()
+    await vi.waitUntil(() => rests === 1)
+    expect(taken).toBe(0)
+    await app.query('BEGIN')
+    await call(app, 'order', 'ada')
+    await call(app, 'order', 'ada')
+    await app.query('COMMIT')
+    await vi.waitUntil(() => taken > 0)
+    await watch.stop()
+    await server.drain()
+  })
+
+  test('may be lost: the table is looked at every second, also where no role is allowed any more', async () => {
+    const owner = await roles.owner()
+    const { rows } = await owner.query('DELETE FROM belfry.allowed RETURNING role, environment_id, created_at')
+    const rests: number[] = []
+    const watch = new OutboxWatch({
+      url: server.database.url,
+      onError: (error) => expect(error).toBeUndefined(),
+      work: async () => 0,
+      sleep: async (ms) => void rests.push(ms),
+    })
+    watch.start()
+    await vi.waitUntil(() => rests.length >= 20)
+    await watch.stop()
+    expect(Math.max(...rests)).toBe(1_000)
+    for (const { role, environment_id, created_at } of rows)
+      await owner.query('INSERT INTO belfry.allowed (role, environment_id, created_at) VALUES ($1, $2, $3)', [
+        ...[role, environment_id, created_at],
+      ])
+  })
+
   test('calls that come while others are carried out do not wait for them', async () => {
     const { api, app } = await setUp()
     await api.post('/v2/subscribers', { subscriberId: 'held' })

@@ -29,8 +29,12 @@ export const knownFormats: readonly number[] = [1]
 export const mostRows = 500
 /** How long refused calls are kept. */
 export const refusedDays = 30
-/** In another database: older calls might have been carried out and forgotten, so they are refused. */
-export const oldestDays = 29
+/**
+ * In another database older calls are refused: they might have been carried out before a crash, and their transaction ids
+ * forgotten since. So they have to be younger than the memory for ids, with some time to spare.
+ * @param dedupDays how long ids are remembered
+ */
+export const oldestHours = (dedupDays = 30): number => Math.min(29, Math.max(dedupDays - 1, dedupDays / 2)) * 24
 
 /** What callers tell a drain that sleeps. */
 export const channel = 'belfry_outbox'

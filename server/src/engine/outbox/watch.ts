@@ -1,14 +1,12 @@
 // Looks into an outbox whenever there may be something: when a caller notifies, and every second in any case. While calls keep
 // coming it is awake: it holds a lock that tells callers not to notify, and looks every few milliseconds. What comes while some
 // calls are carried out does not wait for them.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { awakeLock, callersLock, channel } from './rows.ts'
 
 /** Every second, because a notification may be lost. */
 const lookEveryMs = 1_000
-/** Where no role is allowed, nobody can call; `belfry.allow` notifies. */
-const lookEveryWhenClosedMs = 30_000
 const looksWhenAwakeMs = 2
 /** When only a transaction that has called is open, and may stay so for long. */
 const looksWhenCalledMs = 50
@@ -22,14 +20,12 @@ const mostGroups = 3
 
 interface Look {
   waiting: number
-  open: boolean
 }
 
 /** Calls that are being carried out are counted, too: more than those means that there is something new. */
 const look = {
   name: 'look_into_outbox',
-  text: `SELECT (SELECT count(*)::int FROM (SELECT FROM belfry.outbox LIMIT 2000) few) AS waiting,
-    EXISTS (SELECT FROM belfry.allowed) AS open`,
+  text: 'SELECT count(*)::int AS waiting FROM (SELECT FROM belfry.outbox LIMIT 2000) few',
 }
 
 /** Not where somebody has called and not committed yet. In this order: who calls from then on finds nobody awake, and notifies. */
@@ -45,7 +41,11 @@ export interface WatchOptions {
    */
   work(taken: (calls: number) => void): Promise<number>
   onError(error: Error): void
+  /** Rests for so long, or until it is aborted. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
+
+const rested = (ms: number, signal: AbortSignal): Promise<void> => after(ms, undefined, { signal })
 
 export class OutboxWatch {
   readonly #options: WatchOptions
@@ -126,14 +126,13 @@ export class OutboxWatch {
 
   async #watch(): Promise<void> {
     const client = this.#client as pg.Client
-    let [lastTaken, restMs, isOpen] = [Number.NEGATIVE_INFINITY, 0, true]
+    let [lastTaken, restMs] = [Number.NEGATIVE_INFINITY, 0]
     while (!this.#isOver) {
       let waits = this.#isTold && this.#groups.size === 0
       this.#isTold = false
       if (!waits) {
         const { rows } = await client.query<Look>(look)
         waits = (rows[0]?.waiting ?? 0) > this.#underWay
-        isOpen = rows[0]?.open ?? true
       }
       const taken = waits ? await this.#take() : 0
       if (this.#failure) throw this.#failure
@@ -147,11 +146,7 @@ export class OutboxWatch {
       if (this.#groups.size > 0 || (this.isAwake && now - lastTaken < awakeMs)) restMs = looksWhenAwakeMs
       else {
         // One more look follows: who has called just before may have counted on it being awake.
-        const mostMs = (await this.#mayRest(client))
-          ? isOpen
-            ? lookEveryMs
-            : lookEveryWhenClosedMs
-          : looksWhenCalledMs
+        const mostMs = (await this.#mayRest(client)) ? lookEveryMs : looksWhenCalledMs
         restMs = Math.min(Math.max(restMs * 2, looksWhenAwakeMs), mostMs)
       }
       await this.#rest(restMs)
@@ -204,7 +199,8 @@ export class OutboxWatch {
     if (this.#isTold || this.#isOver) return
     const rest = new AbortController()
     this.#nudge = () => rest.abort()
-    await sleep(ms, undefined, { signal: rest.signal }).catch(() => undefined)
+    const { sleep = rested } = this.#options
+    await sleep(ms, rest.signal).catch(() => undefined)
     this.#nudge = undefined
   }
 }
