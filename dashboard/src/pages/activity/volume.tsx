@@ -4,6 +4,7 @@ import { ChartColumn } from 'lucide-react'
 import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react'
 import { type ActivityCharts, runs } from '../../api/runs.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { counted } from '../../ui/base/counted.ts'
 import { Skeleton } from '../../ui/base/states.tsx'
 import { momentsOf, type TimeRange } from '../../ui/list/filters.tsx'
 
@@ -127,7 +128,7 @@ function Bars({ charts, onRange }: { charts: ActivityCharts; onRange: (range: Ti
     event.preventDefault()
     event.stopPropagation()
   }
-  const said = chosen ? textOf(charts, chosen) : `${charts.totals.runs} runs, ${charts.totals.failed} failed`
+  const said = chosen ? textOf(charts, chosen) : `${counted(charts.totals.runs, 'run')}, ${charts.totals.failed} failed`
   return (
     <div className="relative">
       <div
@@ -221,6 +222,6 @@ function textOf({ buckets, interval }: ActivityCharts, [first, last]: readonly [
   if (start === undefined || end === undefined) return ''
   const until = new Date(Date.parse(end) + interval * 1000)
   const failed = sum('failed')
-  const counted = `${sum('runs').toLocaleString('en')} runs${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
-  return `${clock.format(new Date(start))} – ${clock.format(until)}: ${counted}`
+  const totals = `${counted(sum('runs'), 'run')}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
+  return `${clock.format(new Date(start))} – ${clock.format(until)}: ${totals}`
 }

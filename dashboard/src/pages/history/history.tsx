@@ -5,12 +5,15 @@ import { ChevronRight, History, RotateCcw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
+import { layouts } from '../../api/layouts.ts'
 import { type Subject, type Version, versions } from '../../api/versions.ts'
+import { type Workflow, workflows } from '../../api/workflows.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import { FilesNote, useFilesRule } from '../../ui/domain/files-note.tsx'
 import { SubjectTabs } from '../../ui/domain/subject-tabs.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
@@ -201,6 +204,9 @@ function Details({ subject, entry, entries, from, subscriberId, onChoose }: Deta
     refresh,
     done: `Version ${entry.version} is the current one again`,
   })
+  const files = useFiles(subject)
+  const { isReadOnly } = useFilesRule(files.data)
+  const canRestore = mayEdit && !entry.isCurrent && files.isKnown && !isReadOnly
   const url = entry.source?.kind === 'files' && typeof entry.source.url === 'string' ? entry.source.url : undefined
   return (
     <section aria-label={`Version ${entry.version}`} className="flex min-h-0 flex-col">
@@ -222,12 +228,13 @@ function Details({ subject, entry, entries, from, subscriberId, onChoose }: Deta
             label: `Compared with ${message ?? `version ${version}`}`,
           }))}
         />
-        {mayEdit && !entry.isCurrent && (
+        {canRestore && (
           <Button icon={<RotateCcw />} disabled={restore.isPending} onClick={() => restore.mutate()}>
             Restore
           </Button>
         )}
       </header>
+      {mayEdit && !entry.isCurrent && <FilesNote subject={subject} version={entry.version} files={files.data} />}
       {mayEdit && <Name subject={subject} entry={entry} />}
       <div className="min-h-0 flex-1 space-y-8 overflow-y-auto p-4">
         <Loaded query={compared}>
@@ -258,6 +265,14 @@ function Details({ subject, entry, entries, from, subscriberId, onChoose }: Deta
       </div>
     </section>
   )
+}
+
+/** Where it is kept in files, if it is; a deleted one is not known to be. */
+function useFiles({ kind, id }: Subject): { isKnown: boolean; data: Workflow['files'] } {
+  const workflow = useQuery({ ...workflows.one(id), enabled: kind === 'workflow', retry: false })
+  const layout = useQuery({ ...layouts.one(id), enabled: kind === 'layout', retry: false })
+  const { data, isPending } = kind === 'workflow' ? workflow : layout
+  return { isKnown: !isPending, data: data?.files }
 }
 
 function Name({ subject, entry }: { subject: Subject; entry: Version }) {

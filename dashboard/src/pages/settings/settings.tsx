@@ -9,6 +9,7 @@ import { useEnvironment } from '../../shell/environment.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
 import { Button, ButtonLink } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
+import { counted } from '../../ui/base/counted.ts'
 import { localeName, localeOptions } from '../../ui/base/locales.ts'
 import { Loaded } from '../../ui/base/states.tsx'
 import { Combobox } from '../../ui/form/combobox.tsx'
@@ -210,7 +211,7 @@ const periods = [
   ['messageDays', 'Messages', 'Sent email, SMS, chat and push messages.'],
   ['inboxDays', 'Inbox', 'Messages in the inboxes of subscribers.'],
 ] as const
-const inDays = (days: number) => (days === 0 ? 'forever' : `for ${days} days`)
+const inDays = (days: number) => (days === 0 ? 'forever' : `for ${counted(days, 'day')}`)
 
 interface PeriodsProps {
   retention: Retention

@@ -4,6 +4,7 @@ import { type DragEvent, type ReactNode, useMemo, useRef, useState } from 'react
 import type { Environment } from '../../api/auth.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
+import { counted, number } from '../../ui/base/counted.ts'
 import { download } from '../../ui/base/download.ts'
 import { ProgressBar } from '../../ui/base/states.tsx'
 import { useJob } from '../../ui/domain/job.ts'
@@ -18,7 +19,6 @@ interface ImportDialogProps {
   environment: Environment
 }
 
-const number = (count: number) => count.toLocaleString('en')
 const isOver = ({ status }: ImportState) => status === 'done' || status === 'stopped'
 
 export function ImportDialog({ open, onClose, environment }: ImportDialogProps) {
@@ -216,12 +216,14 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
       {!hasId ? (
         <Notice tone="bad">Choose the column with the id of each subscriber. Triggers use it.</Notice>
       ) : wrong.length === 0 ? (
-        <Notice tone="good">All {number(rows.length)} rows can be imported.</Notice>
+        <Notice tone="good">
+          {rows.length === 1 ? 'The row' : `All ${counted(rows.length, 'row')}`} can be imported.
+        </Notice>
       ) : (
         <div className="space-y-2">
           <Notice tone="warn">
-            {number(rows.length - wrong.length)} rows can be imported, {number(wrong.length)} will be refused. You can
-            download those and fix them.
+            {counted(rows.length - wrong.length, 'row')} can be imported, {number(wrong.length)} will be refused. You
+            can download those and fix them.
           </Notice>
           <RefusedList
             refused={wrong.map(({ line, subscriberId, problems }) => ({
@@ -240,7 +242,7 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
       <DialogFooter>
         <Button onClick={onBack}>Choose another file</Button>
         <Button variant="primary" disabled={!hasId || wrong.length === rows.length} onClick={() => onStart(meanings)}>
-          Import {number(rows.length - wrong.length)} rows
+          Import {counted(rows.length - wrong.length, 'row')}
         </Button>
       </DialogFooter>
     </div>

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react'
 import { useAction } from '../../api/cache.ts'
 import { type LocaleSettings, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { counted } from '../../ui/base/counted.ts'
 import { downloadJson } from '../../ui/base/download.ts'
 import { localeOptions } from '../../ui/base/locales.ts'
 import { readJsonObject } from '../../ui/code/json-editor.tsx'
@@ -49,7 +50,7 @@ function ExportForm({ settings, onClose }: Omit<MasterProps, 'open'>) {
   const save = useAction({
     do: () => translations.master(locale),
     done: ({ workflows, layouts }) =>
-      `${locale}.json has ${Object.keys(workflows).length} workflows and ${Object.keys(layouts).length} layouts`,
+      `${locale}.json has ${counted(Object.keys(workflows).length, 'workflow')} and ${counted(Object.keys(layouts).length, 'layout')}`,
     onDone: (master) => {
       downloadJson(`${locale}.json`, master)
       onClose()

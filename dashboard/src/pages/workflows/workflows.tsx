@@ -279,7 +279,7 @@ function WorkflowMenu({ workflow }: { workflow: WorkflowSummary }) {
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
+      body: `Its steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

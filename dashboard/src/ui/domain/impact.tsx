@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { useAction } from '../../api/cache.ts'
 import { type Impact, type ImpactExample, impact } from '../../api/impact.ts'
 import { Button } from '../base/button.tsx'
+import { counted, number } from '../base/counted.ts'
 import { ProgressBar, Skeleton } from '../base/states.tsx'
 import { Badge } from '../base/status.tsx'
 import { absoluteTime } from '../base/time.tsx'
@@ -31,8 +32,6 @@ interface ImpactViewProps {
   onCanceled: () => void
 }
 
-const number = (count: number) => count.toLocaleString('en')
-const counted = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`
 const sum = (impacts: readonly Impact[], of: (impact: Impact) => number) =>
   impacts.reduce((total, each) => total + of(each), 0)
 

@@ -11,6 +11,7 @@ import { translations } from '../../../api/translations.ts'
 import { type Workflow, workflows } from '../../../api/workflows.ts'
 import { useEnvironment } from '../../../shell/environment.ts'
 import { Button } from '../../../ui/base/button.tsx'
+import { counted } from '../../../ui/base/counted.ts'
 import { localeName } from '../../../ui/base/locales.ts'
 import { ErrorState, Skeleton } from '../../../ui/base/states.tsx'
 import { Status } from '../../../ui/base/status.tsx'
@@ -300,7 +301,7 @@ function Sized({ text, children }: { text: string; children: ReactNode }) {
     <div>
       {children}
       <p className="mt-1.5 text-xs text-muted">
-        {text.length} characters, {count === 1 ? 'one message' : `${count} messages`}
+        {counted(text.length, 'character')}, {count === 1 ? 'one message' : `${count} messages`}
         {!isPlain && ', because of special characters'}
       </p>
     </div>

@@ -259,7 +259,7 @@ function payloadNames({ steps }: Workflow): string[] {
   return [...new Set([...text.matchAll(/\bpayload\.(\w+)/g)].map(([, name = '']) => name))]
 }
 
-function Delete({ workflow: { workflowId, name, steps } }: { workflow: Workflow }) {
+function Delete({ workflow: { workflowId, name } }: { workflow: Workflow }) {
   const ask = useConfirm()
   const navigate = useNavigate()
   const remove = useAction({
@@ -271,7 +271,7 @@ function Delete({ workflow: { workflowId, name, steps } }: { workflow: Workflow 
   const confirm = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its ${steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
+      body: `Its steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

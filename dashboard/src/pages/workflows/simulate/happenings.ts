@@ -1,5 +1,6 @@
 // What happened in a simulation, one sentence each, in order: the list beside the axis, which screen readers read instead of it.
 import type { SimulatedAttempt, SimulatedRun, Simulation } from '../../../api/simulations.ts'
+import { counted } from '../../../ui/base/counted.ts'
 import type { Tone } from '../../../ui/base/status.tsx'
 import { reasonLabel } from '../../../ui/domain/reasons.ts'
 import { lookOf } from '../../../ui/domain/step-kind.tsx'
@@ -101,7 +102,7 @@ export function happeningsOf(played: Simulation, { scenario, zone, nameOf, stepN
       case 'window_closed': {
         const window = windows.get(entry.windowId ?? '')
         if (window?.kind !== 'digest') return []
-        const events = window.eventCount === 1 ? '1 event' : `${window.eventCount} events`
+        const events = counted(window.eventCount, 'event')
         const owner = nameOf(window.subscriberId)
         const text = `“${stepName(window.stepId)}” closes with ${events} for ${owner}`
         return [{ ...of, text, icon: 'digest', subscriberId: window.subscriberId }]

@@ -2,6 +2,7 @@
 import { useMemo } from 'react'
 import type { SimulatedMessage, Simulation } from '../../../api/simulations.ts'
 import { cn } from '../../../ui/base/class-names.ts'
+import { counted } from '../../../ui/base/counted.ts'
 import { lookOf } from '../../../ui/domain/step-kind.tsx'
 import { attemptText, barsOf } from './happenings.ts'
 import type { Person } from './scenario.ts'
@@ -47,7 +48,7 @@ export function Lane({ person, span, played, cursor, stepName, onCursor }: LaneP
         return (
           <div
             key={window.id}
-            title={`${stepName(window.stepId)}: ${window.eventCount} events`}
+            title={`${stepName(window.stepId)}: ${counted(window.eventCount, 'event')}`}
             className="absolute top-1.5 h-6 overflow-hidden rounded-b-control border border-t-0"
             style={{ ...between(from, to), borderColor: 'var(--hue-digest)' }}
           >
