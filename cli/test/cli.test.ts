@@ -163,6 +163,22 @@ describe('push', () => {
     expect((await belfry('push', '--json')).json.summary.updated).toBe(1)
   })
 
+  test('says the commit and repository it is given, where there is no Git', async () => {
+    await create()
+    await belfry('pull')
+    const args = ['--commit', '8f3c1234', '--repository', 'acme/app']
+    const file = at('workflows/comments/workflow.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('name: New comments', 'name: Mine'))
+    expect((await belfry('push', ...args, '--json')).json).toMatchObject({ applied: true, summary: { updated: 1 } })
+    const source = { repository: 'acme/app', commit: '8f3c1234' }
+    expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject({
+      ...{ ...source, path: 'workflows/comments/workflow.yaml', drifted: false },
+    })
+    const [version] = (await api.get('/v2/workflows/comments/versions')).body.data
+    expect(version.source).toMatchObject({ ...source, kind: 'files', dirty: false })
+    expect((await api.get('/v2/definitions/pushes')).body.data[0]).toMatchObject(source)
+  })
+
   test('is refused where somebody changed it since, unless forced', async () => {
     await create()
     await belfry('pull')
@@ -335,6 +351,25 @@ describe('validate', () => {
         'workflows/a/workflow.yaml': `${head}steps:\n  - stepId: m\n    name: M\n    type: sms\n    controlValues:\n      body: "{% if x %}"\n`,
       },
       /:8:7 error/,
+    ],
+    [
+      'Liquid that cannot be read, in the arm of a branch',
+      {
+        'workflows/a/workflow.yaml': [
+          ...[head, 'steps:\n  - stepId: fork\n    name: Fork\n    type: branch\n    controlValues:\n'],
+          ...['      arms:\n        - name: vip\n          condition: { "==": [{ var: payload.a }, 1] }\n'],
+          ...['          steps:\n            - stepId: m\n              name: M\n              type: sms\n'],
+          ...['              controlValues:\n                body: "{% if x %}"\n'],
+        ].join(''),
+      },
+      /:16:17 error/,
+    ],
+    [
+      'what is commercial and critical',
+      {
+        'workflows/a/workflow.yaml': `${head}messageClass: commercial\npreferences: { workflow: { all: { readOnly: true } } }\nsteps: []\n`,
+      },
+      /:3:1 error messageClass: a critical workflow cannot be commercial/,
     ],
     [
       'a step that does not exist',

@@ -1,6 +1,7 @@
 // A push whose process dies at any of its statements is done as a whole, or not at all: files.md §11.
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CutLine } from './cut-line.ts'
 import { type Here, startHere } from './here.ts'
@@ -22,6 +23,13 @@ beforeAll(async () => {
   databaseUrl = await createTestDatabase(name)
   survivor = await startHere(settingsOf(databaseUrl))
   api = new Api(survivor.url, key, '', '')
+  // The key of one environment changes variables, and makes none.
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(`
+    INSERT INTO environment_variables (id, organization_id, key, type, is_secret, created_at, updated_at)
+    SELECT 'site', id, 'SITE', 'string', false, created_at, created_at FROM organizations LIMIT 1`)
+  await client.end()
 })
 afterAll(async () => {
   await survivor.stop()
@@ -51,12 +59,22 @@ const bodyOf = (word: string, isSecond: boolean) => ({
       definition: { workflows: { a: { hi: word }, b: { hi: word } }, layouts: { brand: { bye: word } } },
     },
     { kind: 'topic', id: 'news', base: 'any', definition: { key: 'news', name: word } },
+    { kind: 'variable', id: 'SITE', base: 'any', definition: { key: 'SITE', value: word } },
+    ...['mails', isSecond ? 'mails-new' : 'mails-gone'].map((id, index) => ({
+      ...{ kind: 'integration', id, base: 'any' },
+      definition: {
+        ...{ identifier: id, name: word, channel: 'email', providerId: 'sendgrid', active: true },
+        ...(index === Number(isSecond) ? { primary: true } : {}),
+        credentials: { apiKey: `SG.${word}`, from: 'hello@example.com' },
+      },
+    })),
   ],
 })
 
 /** All of it, without times. */
 async function state(): Promise<unknown> {
-  const { resources } = (await api.get('/v2/definitions?kinds=workflow,layout,translation,topic')).body
+  const { resources } = (await api.get('/v2/definitions?kinds=workflow,layout,translation,topic,integration,variable'))
+    .body
   const history = await Promise.all(
     ['a', 'b', 'new', 'gone'].map(async (id) => {
       const { data = [] } = (await api.get(`/v2/workflows/${id}/versions`)).body
