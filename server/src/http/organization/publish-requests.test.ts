@@ -30,8 +30,8 @@ beforeEach(async () => {
 const write = (identifier: string, name = 'One', api = development) =>
   writeWorkflow(server, api, identifier, { steps: [step('a', { name })] })
 const ask = async (by: Api = editor, body: object = {}) => (await by.post(`${at}/publish-requests`, body)).body
-const decide = (by: PersonApi, id: string, word: 'approve' | 'decline', body: object = {}) =>
-  by.post(`${at}/publish-requests/${id}/${word}`, body)
+const decide = (by: PersonApi, id: string, word: 'approve' | 'decline', body: object = {}, headers: object = {}) =>
+  by.post(`${at}/publish-requests/${id}/${word}`, body, { ...headers })
 const workflowsIn = async (api: Api) =>
   (await owner.at(api).get('/v2/workflows')).body.workflows.map((one: { workflowId: string }) => one.workflowId).sort()
 const refusal = (status: number, code: string) => ({ status, body: { code } })
@@ -58,7 +58,8 @@ describe('a publish into a protected environment', () => {
       changedSince: [],
       diff: [{ sourceResource: { id: 'welcome' }, targetResource: null, summary: { added: 2 } }],
     })
-    expect(await decide(grace, request._id, 'approve', { comment: 'Fine' })).toMatchObject({
+    const named = { 'belfry-message': encodeURIComponent('Welcome, größer') }
+    expect(await decide(grace, request._id, 'approve', { comment: 'Fine' }, named)).toMatchObject({
       status: 200,
       body: {
         request: { status: 'approved', decidedBy: { id: grace.id }, decisionComment: 'Fine' },
@@ -66,6 +67,8 @@ describe('a publish into a protected environment', () => {
       },
     })
     expect(await workflowsIn(production)).toEqual(['welcome'])
+    const { body: history } = await owner.at(production).get('/v2/workflows/welcome/versions')
+    expect(history.data).toMatchObject([{ message: 'Welcome, größer', source: { kind: 'publish' } }])
     const { body: acts } = await owner.get('/v1/audit?action=publish')
     expect(acts.data).toMatchObject([
       { action: 'publish.approved', actor: { id: grace.id }, target: { name: 'Production' } },
