@@ -9,6 +9,7 @@ import { versions } from '../../api/versions.ts'
 import { type WorkflowSummary, workflows } from '../../api/workflows.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { counted } from '../../ui/base/counted.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
@@ -279,7 +280,7 @@ function WorkflowMenu({ workflow }: { workflow: WorkflowSummary }) {
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
+      body: `Its ${counted(workflow.steps.length, 'step')}, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

@@ -9,6 +9,7 @@ import { type Workflow, workflows } from '../../../api/workflows.ts'
 import { useEnvironment } from '../../../shell/environment.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { Id } from '../../../ui/base/copy.tsx'
+import { counted } from '../../../ui/base/counted.ts'
 import { channels, lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { MultiCombobox } from '../../../ui/form/combobox.tsx'
 import { FieldFrame } from '../../../ui/form/form.tsx'
@@ -259,7 +260,7 @@ function payloadNames({ steps }: Workflow): string[] {
   return [...new Set([...text.matchAll(/\bpayload\.(\w+)/g)].map(([, name = '']) => name))]
 }
 
-function Delete({ workflow: { workflowId, name } }: { workflow: Workflow }) {
+function Delete({ workflow: { workflowId, name, steps } }: { workflow: Workflow }) {
   const ask = useConfirm()
   const navigate = useNavigate()
   const remove = useAction({
@@ -271,7 +272,7 @@ function Delete({ workflow: { workflowId, name } }: { workflow: Workflow }) {
   const confirm = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
+      body: `Its ${counted(steps.length, 'step')}, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. Its history is kept for 30 days.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()
