@@ -116,8 +116,8 @@ describe('the list', () => {
     const body = { sourceEnvironmentId: api.environmentId }
     expect((await wide.post(`/v2/environments/${other.environmentId}/publish`, body)).status).toBe(200)
     for (const n of [3, 4]) await save(n)
-    for (const of of [path, layout]) {
-      const { data } = await list('', of)
+    for (const each of [path, layout]) {
+      const { data } = await list('', each)
       expect(data.map(({ version, saves, source }: any) => [version, saves, source])).toEqual([
         [5, 2, { kind: 'dashboard' }],
         [3, 2, { kind: 'dashboard' }],

@@ -236,7 +236,7 @@ describe('after a day', () => {
     }
     server.clock.advance({ days: 1, minutes: 1 })
     await prune()
-    for (const of of [path, brand]) expect(await numbers('?all=true', of)).toEqual([5, 3, 1])
+    for (const each of [path, brand]) expect(await numbers('?all=true', each)).toEqual([5, 3, 1])
   })
 
   test('entries beyond those that are kept are gone, but named ones and those of runs', async () => {

@@ -177,8 +177,8 @@ describe('texts that files own', () => {
     }
     // With other texts, and with none.
     for (const version of [2, 1])
-      for (const of of [path, layoutPath])
-        expect(await api.post(`${of}/versions/${version}/restore`)).toMatchObject(refused)
+      for (const each of [path, layoutPath])
+        expect(await api.post(`${each}/versions/${version}/restore`)).toMatchObject(refused)
     expect(await api.patch(path, { isTranslationEnabled: false })).toMatchObject(refused)
     expect(await api.put(layoutPath, { name: 'Brand', isTranslationEnabled: false })).toMatchObject(refused)
     expect(await api.delete('/v2/translations/workflow/comments')).toMatchObject(refused)
