@@ -182,7 +182,7 @@ export class Attempt {
       progress.place = result.place
       progress.error = undefined
       const { refusedRecipients, place: _, ...told } = result
-      this.#note(detail('message_sent', { ...told, ...this.#destination.told }))
+      this.#note({ ...detail('message_sent', { ...told, ...this.#destination.told }), ...this.#toSeveral() })
       if (refusedRecipients) {
         const recipients = refusedRecipients.map(({ address, says }) => ({ address, says }))
         this.#note(detail('recipients_refused', { recipients }))
@@ -345,6 +345,13 @@ export class Attempt {
     if (progress.waits === 1 && why === 'open')
       this.#note(detail('retry_planned', { message: sentence, nextAttemptAt: at.toISOString() }, { isRetry: true }))
     return false
+  }
+
+  /** Whom the call was for, unless that was the message's only address: a report will name one of them. */
+  #toSeveral(): Pick<Detail, 'recipients'> {
+    const { channel, addresses } = this.#reaching ?? { channel: undefined, addresses: [] }
+    const isOne = addresses.length === 1 && this.#heldBack.size === 0
+    return isOne || (channel !== 'email' && channel !== 'sms') ? {} : { recipients: [...addresses] }
   }
 
   #chance(call: ChanceOf['call']): () => number {
