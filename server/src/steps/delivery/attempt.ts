@@ -9,7 +9,7 @@ import { type DeadAddress, type Detail, detail, type Reason } from '../contract/
 import type { StepRun } from '../contract/step-run.ts'
 import type { HeldBack, Recipients, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
-import { isCommercial } from './consent-links.ts'
+import { isCommercial, isStillCritical } from './consent-links.ts'
 import { openIntegration, selected } from './integration-choice.ts'
 import { isMirrored } from './mirrored.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
@@ -412,5 +412,5 @@ const senderOf = ({ run }: StepRun): Sender => ({
   workflowId: run.workflow.identifier,
   category: run.workflow.consent_category ?? null,
   messageClass: isCommercial(run) ? 'commercial' : 'transactional',
-  isCritical: run.critical,
+  isCritical: isStillCritical(run),
 })

@@ -9,6 +9,10 @@ import { type RunFacts, type StepRun, situationOf } from '../contract/step-run.t
 export const isCommercial = ({ workflow }: Pick<RunFacts, 'workflow'>): boolean =>
   workflow.message_class === 'commercial'
 
+/** A run keeps the word of its beginning; people may refuse it from the moment its workflow is commercial. */
+export const isStillCritical = (run: Pick<RunFacts, 'workflow' | 'critical'>): boolean =>
+  run.critical && !isCommercial(run)
+
 /** Where links in messages of this environment lead. */
 export const linkBaseOf = ({ run }: StepRun, { publicUrl }: Pick<CallTools, 'publicUrl'>): string =>
   (run.environment.consent.brand.linkBaseUrl ?? publicUrl).replace(/\/+$/, '')
