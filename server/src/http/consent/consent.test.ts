@@ -139,6 +139,36 @@ describe('a link', () => {
     expect(await scopes()).toEqual(['commercial'])
   })
 
+  test('undone of a category leaves what was refused before it', async () => {
+    const api = await fresh()
+    const offers = { ...commercial, consentCategory: 'offers' }
+    for (const name of ['news', 'weekly', 'daily', 'hourly']) await makeWorkflow(api, name, [email], offers)
+    await sent(api, 'news')
+    const path = server.url + (await unsubscribeLink(api))
+    const wanted = async () => {
+      const { workflows } = (await api.get('/v2/subscribers/ada/preferences')).body
+      return Object.fromEntries(
+        workflows.map(
+          ({ workflow, channels }: Record<string, { slug: string; email: boolean; identifier: string }>) => [
+            workflow?.identifier,
+            channels?.email,
+          ],
+        ),
+      )
+    }
+    // Ada's own choices: by the API, and on the page, which makes an entry.
+    await api.patch('/v2/subscribers/ada/preferences', { workflowId: 'weekly', channels: { email: false } })
+    const { url } = (await api.post('/v2/subscribers/ada/preferences-link', {})).body
+    await sendTo(server.url + new URL(url).pathname, 'POST', 'shown=daily:email', form)
+    const before = { news: true, weekly: false, daily: false, hourly: true }
+    expect(await wanted()).toEqual(before)
+    for (let i = 0; i < 2; i += 1) await sendTo(path, 'POST', 'confirm=1', form)
+    expect(await wanted()).toEqual({ news: false, weekly: false, daily: false, hourly: false })
+    await sendTo(path, 'POST', 'undo=1', form)
+    expect(await wanted()).toEqual(before)
+    expect(await entries(api)).toMatchObject([{ scope: { type: 'workflow', workflowId: 'daily' } }])
+  })
+
   test('is taken back by who switches the workflow on in the inbox', async () => {
     const api = await fresh()
     await makeWorkflow(api, 'news', [email], commercial)
