@@ -2,6 +2,7 @@
 // has complained (RFC 5965). Each is recognized by a token that we signed, never by what else it says.
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db } from '../../db/core/database.ts'
+import { isSandbox } from '../../db/core/integration-facts.ts'
 import { type MailReference, readMailToken } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { autoCommit, statement } from '../../db/core/transaction.ts'
@@ -110,7 +111,8 @@ export class MailReports {
       return 'taken'
     }
     const events = place.kind === 'bounce' ? bouncesIn(report, mail) : feedbackIn(report, mail)
-    if (mail.integration_id !== null)
+    // What the sandbox kept has reached nobody.
+    if (mail.integration_id !== null && !isSandbox({ provider_id: mail.provider_id ?? '' }))
       await takeReports(
         this.#surroundings,
         {

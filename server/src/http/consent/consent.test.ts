@@ -96,6 +96,25 @@ describe('other channels', () => {
     const [{ content }] = (await api.get('/v1/messages?transactionId=news')).body.data
     expect(content).toContain('/l/u/')
   })
+
+  test('a provider that takes no headers is named in the log when a message goes on to it', async () => {
+    const api = await server.freshApi()
+    // Neither has its key, so nobody is called.
+    for (const [providerId, credentials] of [
+      ['email-webhook', {}],
+      ['netcore', {}],
+    ] as const)
+      await api.post('/v1/integrations', {
+        ...{ providerId, channel: 'email', name: providerId, active: true },
+        ...{ identifier: `${providerId}-${api.environmentId}`, credentials },
+      })
+    await makeWorkflow(api, 'news', [email], commercial)
+    const { jobs } = await sent(api, 'news')
+    const lines = jobs[0].executionDetails.map(({ detail }: { detail: string }) => detail)
+    const warning = lines.indexOf('The provider takes no unsubscribe header')
+    expect(warning).toBeGreaterThan(lines.indexOf('The message goes on to the next integration'))
+    expect(lines.indexOf('The message goes on to the next integration')).toBeGreaterThan(0)
+  })
 })
 
 describe('a link', () => {
@@ -348,6 +367,19 @@ test('deleting a subscriber leaves entries; an export has entries and the pause,
   ])
   const check = { channel: 'email', address: ada.email }
   expect((await api.post('/v1/suppressions/check', check)).body).toMatchObject({ suppressed: true })
+})
+
+test('an entry made while a person is erased loses its address too', async () => {
+  const api = await fresh()
+  await makeWorkflow(api, 'news', [email], commercial)
+  await sent(api, 'news')
+  const path = server.url + (await unsubscribeLink(api))
+  await api.post('/v2/subscribers/ada/erase')
+  // The message is still there, and knows the address.
+  expect((await sendTo(path, 'POST', oneClick, form)).status).toBe(200)
+  expect(await entries(api)).toMatchObject([{ address: ada.email }])
+  await server.drain()
+  expect(await entries(api)).toMatchObject([{ address: null, messageId: null }])
 })
 
 test.each<[ErrorCode, number, object, string]>([

@@ -241,6 +241,20 @@ describe('a complaint', () => {
   })
 })
 
+test('what the sandbox kept makes no entry, whatever is reported about it', async () => {
+  const { development: api } = await server.freshOrganization()
+  await api.put(`/v1/environments/${api.environmentId}`, { dns: { inboundParseDomain: 'in.sandbox.example' } })
+  await makeWorkflow(api, 'news', [step], { messageClass: 'commercial' })
+  const transactionId = await trigger(api, 'news', { subscriberId: 'ada', email: 'ada@example.com' })
+  await server.drain()
+  const [{ _id, id = _id }] = (await api.get('/v1/sandbox/messages')).body.data
+  const { headers } = (await api.get(`/v1/sandbox/messages/${id}`)).body
+  const bounce = (await bounceOf(api, transactionId)).replace(domain, 'in.sandbox.example')
+  expect(await deliver(bounce, bounced('kept', recipient('5.1.1')))).toBe(250)
+  expect(await deliver('abuse@in.sandbox.example', feedback('kept', 'abuse', headers['X-Belfry-Id']))).toBe(250)
+  expect(await entries(api)).toEqual([])
+})
+
 describe('a mail to several', () => {
   /** To Ada, with a copy to Bob and a blind one to Cleo; `report` is what the server of the user's own tells. */
   async function sendToAll() {

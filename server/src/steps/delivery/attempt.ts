@@ -31,6 +31,8 @@ export interface Destination {
   /** Added to the provider's answer in the log. */
   told?: Record<string, unknown>
   message(integration: IntegrationRow, attempt: number): Message | Promise<Message>
+  /** What the log says about an integration that the message goes on to. */
+  warnings?(integration: IntegrationRow): Detail[]
   /** Called if the recipient cannot be reached there, now or ever. */
   forget?(error: DeliveryError): Promise<Detail[]>
 }
@@ -150,7 +152,7 @@ export class Attempt {
     this.#note(detail('failed_over', { from: from?.identifier, to: next.identifier, ...why }))
     if (from) this.#tools.meter?.failedOver(from.provider_id, typeof error === 'string' ? 'paused' : error.code)
     this.#use(next)
-    this.details.push(selected(next, this.#of, this.#tools.brand))
+    this.details.push(selected(next, this.#of, this.#tools.brand), ...(this.#destination.warnings?.(next) ?? []))
   }
 
   /** @returns whether there is more to try at once */
