@@ -67,6 +67,9 @@ function Report({ report }: { report: ImportReport }) {
               Line {line}: {problem}
             </li>
           ))}
+          {rejected > errors.length && (
+            <li>…and {count(rejected - errors.length, 'more')}. Correct these, and import the file again.</li>
+          )}
         </ul>
       )}
     </div>
