@@ -10,7 +10,7 @@ import { type Suppression, suppressions } from '../../api/suppressions.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
+import { absoluteTime, Time } from '../../ui/base/time.tsx'
 import { addressText, channels, reasons, scopeText } from '../../ui/domain/suppression-words.ts'
 
 interface Props {
@@ -55,7 +55,7 @@ export function HeldBack({ subscriber, snoozedUntil }: Props) {
       </div>
       {snoozedUntil && (
         <p className="mb-2 text-sm">
-          They have paused commercial messages until <Time at={snoozedUntil} />.
+          They have paused commercial messages until <time dateTime={snoozedUntil}>{absoluteTime(snoozedUntil)}</time>.
         </p>
       )}
       {failed?.error ? (
