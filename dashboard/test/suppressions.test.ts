@@ -69,9 +69,10 @@ test('a file is imported with a report, and the list exported', async () => {
   const dialog = page.getByRole('dialog', { name: 'Import addresses' })
   await dialog.getByLabel('File to import').setInputFiles({
     ...{ name: 'list.csv', mimeType: 'text/csv' },
-    buffer: Buffer.from('address\nada@example.com\nnobody\n'),
+    buffer: Buffer.from(`address\nada@example.com\n${'nobody\n'.repeat(103)}`),
   })
-  await dialog.getByText('1 added, 0 there before, 1 rejected').waitFor()
+  await dialog.getByText('1 added, 0 there before, 103 rejected').waitFor()
+  await dialog.getByText('…and 3 more. Correct these, and import the file again.').waitFor()
   await dialog.getByText('Line 3: "nobody" is no address for email').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Done' }).click()
@@ -81,6 +82,32 @@ test('a file is imported with a report, and the list exported', async () => {
     page.getByRole('button', { name: 'Export' }).click(),
   ])
   expect(await readFile(await file.path(), 'utf8')).toMatch(/^channel,address,.*\r\nemail,ada@example\.com,manual,all,/)
+})
+
+test('the page of a subscriber tells what holds them back, their pause, and when it could not be read', async () => {
+  const { development } = await server.freshOrganization()
+  const steps = [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }]
+  await development.post('/v2/workflows', { name: 'News', workflowId: 'news', active: true, steps })
+  await development.post('/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
+  const refusal = { reason: 'unsubscribe', scope: { type: 'workflow', workflowId: 'news' } }
+  await development.post('/v1/suppressions', { channel: 'email', address: 'ada@example.com', ...refusal })
+  const snoozedUntil = new Date(server.clock.now().getTime() + 86_400_000).toISOString()
+  await development.patch('/v2/subscribers/ada/preferences', { snoozedUntil })
+  const { page } = await open({ api: development, role: 'admin', path: '/suppressions' })
+  await page.route('**/v1/suppressions?**', (route) => route.fulfill({ status: 500, json: { message: 'broken' } }))
+  await page.goto(`${server.url}/subscribers/ada?tab=preferences`)
+  const held = page.getByRole('region', { name: 'Held back' })
+  await held.getByText(/^They have paused commercial messages until \w+ \d+, \d{4}/).waitFor()
+  await held.getByRole('button', { name: 'Try again' }).waitFor()
+  expect(await held.getByText('Nothing is held back').count()).toBe(0)
+  await page.unroute('**/v1/suppressions?**')
+  await held.getByRole('button', { name: 'Try again' }).click()
+  await held.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  await takeScreenshots(page, 'held-back')
+  // To switch the workflow on ends the refusal, and the entry goes at once.
+  await page.getByRole('switch', { name: 'News: Email' }).click()
+  await page.getByRole('switch', { name: 'News: Email' }).click()
+  await expect.poll(() => held.getByRole('link', { name: 'ada@example.com' }).count()).toBe(0)
 })
 
 test('viewers see the list, and change nothing', async () => {

@@ -1,5 +1,6 @@
 // The hosted page of preferences: with JavaScript, the element takes the form's place, and each switch is saved as it is moved.
 // If anything fails, the form stays.
+import type { Preference } from './data/api.ts'
 import type { PreferencesElement } from './elements/inbox-element.ts'
 
 async function begin(form: HTMLElement): Promise<void> {
@@ -10,6 +11,13 @@ async function begin(form: HTMLElement): Promise<void> {
   const element = document.createElement('belfry-preferences') as PreferencesElement
   element.setAttribute('locale', document.documentElement.lang)
   element.options = { preferencesToken: token }
+  // In the form's order: commercial workflows first, by category.
+  const shown = [...form.querySelectorAll<HTMLInputElement>('input[name=shown]')].map(({ value }) => value)
+  const place = ({ workflow }: Preference) => {
+    const at = shown.findIndex((value) => value.replace(/:[^:]*$/, '') === workflow?.identifier)
+    return at < 0 ? shown.length : at
+  }
+  element.preferencesSort = (one, other) => place(one) - place(other)
   // The element shows all of these, locked workflows too.
   for (const part of form.querySelectorAll('fieldset, #save, #always')) part.remove()
   // The element begins with headings of the third level.

@@ -16,10 +16,10 @@ async function prepared(): Promise<{ api: Api; url: string }> {
   await api.patch(`/v2/environments/${api.environmentId}/consent`, {
     brand: { name: 'Acme', primaryColor: '#ffcc00', postalAddress: '1 Main Street\nSpringfield' },
   })
+  await makeWorkflow(api, 'receipt', [email], { name: 'Receipts' })
   await makeWorkflow(api, 'news', [email, inApp()], {
     ...{ name: 'News of the shop', messageClass: 'commercial', consentCategory: 'offers' },
   })
-  await makeWorkflow(api, 'receipt', [email], { name: 'Receipts' })
   await makeWorkflow(api, 'alarm', [email], {
     ...{ name: 'Alarms', preferences: { user: null, workflow: { all: { enabled: true, readOnly: true } } } },
   })
@@ -106,6 +106,10 @@ test('with JavaScript each switch is saved as it is moved, by mouse or keyboard'
   expect(await page.locator('form fieldset').count()).toBe(0)
   // Those that nobody can switch off are listed once.
   expect(await page.getByText('Alarms', { exact: true }).count()).toBe(1)
+  // Commercial ones first, though they were made later; and no switch for everything, which would unsubscribe from nothing.
+  const names = await element.locator('[part=workflowLabel]').allTextContents()
+  expect(names).toEqual(['News of the shop', 'Receipts', 'Alarms'])
+  expect(await element.getByRole('switch', { name: /^All notifications/ }).count()).toBe(0)
   expect(await violations(page)).toEqual([])
   expect(await isWiderThanScreen(page)).toBe(false)
   await picture(page, 'preferences-element')
@@ -125,6 +129,18 @@ test('with JavaScript each switch is saved as it is moved, by mouse or keyboard'
   await vi.waitFor(async () =>
     expect(await entries(api)).toContainEqual(expect.objectContaining({ scope: { type: 'commercial' } })),
   )
+})
+
+test('where the list holds something back, the form stays, which knows it', async () => {
+  const { api, url } = await prepared()
+  await api.post('/v1/suppressions', { channel: 'email', address: 'ada@example.com', reason: 'manual' })
+  const page = await browser.open(url, { viewport: narrow })
+  await page.waitForLoadState('networkidle')
+  const box = page.getByRole('checkbox', { name: 'News of the shop: Email' })
+  expect([await box.isChecked(), await box.isDisabled()]).toEqual([false, true])
+  expect(await page.locator('belfry-preferences').count()).toBe(0)
+  expect(await violations(page)).toEqual([])
+  await picture(page, 'preferences-held-back')
 })
 
 test('the page that unsubscribes has one button, no faults, and works without JavaScript', async () => {

@@ -101,7 +101,7 @@ export const engine = {
     {
       tests: ['server/src/engine/runs/run.test.ts'],
       breaks: 'a critical workflow waits for the schedule',
-      from: 'if (!kind.obeysSchedule || run.critical) return undefined',
+      from: 'if (!kind.obeysSchedule || isStillCritical(run)) return undefined',
       to: 'if (!kind.obeysSchedule) return undefined',
     },
     {

@@ -38,8 +38,8 @@ export const providers = {
     },
     {
       breaks: 'connections of one set of permissions serve another',
-      from: 'const key = `${anyAddress} ${acceptAnyCertificate}`',
-      to: 'const key = `${acceptAnyCertificate}`',
+      from: 'return `${allowPrivateAddresses ?? this.#options.allowPrivateAddresses} ${acceptAnyCertificate}`',
+      to: 'return `${acceptAnyCertificate}`',
     },
     {
       breaks: 'a request has no deadline',

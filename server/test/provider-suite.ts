@@ -1,5 +1,6 @@
 // What every HTTP provider promises, tested against a local server that plays its vendor. A provider's own test is one call
 // with a table: requests for messages, replies, and how the vendor words refusals.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Delivery } from '../src/providers/delivery.ts'
 import { DeliveryError } from '../src/providers/delivery-error.ts'
@@ -200,6 +201,29 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     }
     await problem(delivery.send(provider, { ...integration(), start }, messageOf()), { code: 'held_back' })
     expect([starts, vendor.asked.length]).toEqual([1, before.length])
+  })
+
+  test(`${provider.name} hands its request over before it gives the start back`, async () => {
+    let made = 0
+    const count = () => {
+      made += 1
+    }
+    let handed: number | undefined
+    const start = <T>(request: () => Promise<T>) => {
+      made = 0
+      const sending = request()
+      handed = made
+      return sending
+    }
+    subscribe('undici:request:create', count)
+    try {
+      replies(...before, accepted)
+      await delivery.send(provider, { ...integration(), start }, messageOf())
+    } finally {
+      unsubscribe('undici:request:create', count)
+    }
+    // HTTP/2 has a client of its own.
+    expect(handed).toBe(speaks === 'h2' ? 0 : 1)
   })
 
   describe(`${provider.name} accepts a message`, () => {

@@ -381,9 +381,16 @@ export class BellElement extends BelfryElement {
 export class PreferencesElement extends BelfryElement {
   #view: PreferencesView | undefined
   #groups: PreferenceGroup[] = []
+  #sort: PreferencesViewOptions['sort']
 
   protected override get properties(): string[] {
-    return ['preferenceGroups']
+    return ['preferenceGroups', 'preferencesSort']
+  }
+
+  set preferencesSort(sort: PreferencesViewOptions['sort']) {
+    this.#sort = sort
+    this.onLeave()
+    this.update()
   }
 
   set preferenceGroups(groups: PreferenceGroup[]) {
@@ -398,7 +405,9 @@ export class PreferencesElement extends BelfryElement {
   }
 
   protected override view(): Child[] {
-    this.#view ??= new PreferencesView(this, { groups: this.#groups })
+    // The hosted page has no switch for everything: each no to a commercial workflow there is an unsubscription of its own.
+    const hidesGeneral = this.client.options.preferencesToken !== undefined
+    this.#view ??= new PreferencesView(this, { groups: this.#groups, sort: this.#sort, hidesGeneral })
     return [h('div', { class: 'inline' }, this.#view.view())]
   }
 }

@@ -17,6 +17,8 @@ export interface PreferencesViewOptions {
   /** Hides some workflows. */
   filter?: ((preference: Preference) => boolean) | undefined
   push?: PushDevice | undefined
+  /** Without the switches for all workflows at once. */
+  hidesGeneral?: boolean
 }
 
 export class PreferencesView {
@@ -78,7 +80,7 @@ export class PreferencesView {
 
   #content(general: Preference): Child[] {
     const ui = this.#ui
-    const { sort, filter = () => true } = this.#options
+    const { sort, filter = () => true, hidesGeneral = false } = this.#options
     const all = this.#preferences.state.workflows.filter(filter)
     const sorted = sort ? [...all].sort(sort) : all
     const wanted = this.#search.trim().toLocaleLowerCase()
@@ -88,11 +90,12 @@ export class PreferencesView {
     if (all.length === 0 && Object.keys(general.channels).length === 0)
       return [h('div', { class: 'notice' }, h('p', { class: 'notice-title' }, ui.t('preferences.emptyNotice')))]
     return [
-      h('section', { class: 'section', key: 'general' }, [
-        h('h3', null, ui.t('preferences.global')),
-        h('p', { class: 'hint' }, ui.t('preferences.global.hint')),
-        this.#channels(general, (channels) => this.#preferences.setGeneral(channels), ui.t('preferences.global')),
-      ]),
+      !hidesGeneral &&
+        h('section', { class: 'section', key: 'general' }, [
+          h('h3', null, ui.t('preferences.global')),
+          h('p', { class: 'hint' }, ui.t('preferences.global.hint')),
+          this.#channels(general, (channels) => this.#preferences.setGeneral(channels), ui.t('preferences.global')),
+        ]),
       pushSection(ui, this.#options.push),
       scheduleSection(ui, this.#preferences),
       h('section', { class: 'section', key: 'workflows' }, [

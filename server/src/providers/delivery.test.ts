@@ -49,6 +49,32 @@ const send = (
   { id = 'i', ...credentials }: Record<string, unknown> = {},
 ) => delivery.send(doing(work), { id: String(id), credentials: { token: 'a-token', ...credentials } }, plainSms)
 
+test('nobody is asked about a message whose request could not start yet', async () => {
+  const asked: string[] = []
+  const start = <T>(request: () => Promise<T>) => {
+    asked.push('start')
+    return request()
+  }
+  const held: Array<() => void> = []
+  vendor.plays(({ path }) => {
+    if (path !== '/hang') return { body: {} }
+    return new Promise((resolve) => held.push(() => resolve({ body: {} })))
+  })
+  const provider = doing(({ deliver }) => deliver('https://vendor.example/send', { json: {} }))
+  const sending = () => delivery.send(provider, { id: 'full', credentials: { token: 'a-token' }, start }, plainSms)
+  // As many as one host takes, of several integrations.
+  const others = Array.from({ length: 128 }, () => http.post('https://vendor.example/hang'))
+  await expect.poll(() => held.length).toBe(128)
+  const late = sending()
+  // The same way to a host that is free is through by then.
+  const free = doing(({ deliver }) => deliver('https://other.example/send', { json: {} }))
+  await delivery.send(free, { id: 'free', credentials: { token: 'a-token' } }, plainSms)
+  expect(asked).toEqual([])
+  for (const answer of held) answer()
+  await Promise.all([late, ...others])
+  expect(asked).toEqual(['start'])
+})
+
 describe('the recorded exchange', () => {
   const exchangeOf = async (
     work: (tools: Tools) => Promise<unknown>,

@@ -310,12 +310,19 @@ export class Delivery {
     ): Promise<HttpAnswer> => {
       const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
       secrets.add(proofIn(prepared.request.headers ?? {}))
-      const answer = await begin(() => {
-        record?.begin(prepared, secrets)
-        return http.exchange(prepared.url, { timeoutMs, ...prepared.request })
-      })
-      record?.end(answer)
-      return accepted(answer, () => new URL(prepared.url).host)
+      const asked = { timeoutMs, ...prepared.request }
+      // Who waits for a connection is asked about when one is free, not before.
+      const place = begin === atOnce ? undefined : await http.place(prepared.url, asked)
+      try {
+        const answer = await begin(() => {
+          record?.begin(prepared, secrets)
+          return http.exchange(prepared.url, place ? { ...asked, place } : asked)
+        })
+        record?.end(answer)
+        return accepted(answer, () => new URL(prepared.url).host)
+      } finally {
+        place?.leave()
+      }
     }
 
     const accepted = (answer: HttpAnswer, hostOf: () => string): HttpAnswer => {
@@ -329,8 +336,10 @@ export class Delivery {
 
     return {
       start,
-      deliver: (url, request) =>
-        call(url, { method: 'POST', ...request }, { added: providerData, begin: start, record: calls }),
+      deliver: (url, request) => {
+        const added = request.isExtended ? {} : providerData
+        return call(url, { method: 'POST', ...request }, { added, begin: start, record: calls })
+      },
       ask: (url, request = {}) => {
         const hasBody = (request.json ?? request.form ?? request.multipart) !== undefined
         return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, { added: {}, begin: atOnce })

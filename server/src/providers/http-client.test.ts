@@ -48,6 +48,32 @@ test('three hundred calls at once share no more than 128 connections', async () 
   expect(opened).toBeLessThanOrEqual(128)
 })
 
+test('a request with a place starts at once; without one it waits until another has ended, and no longer than it may', async () => {
+  const held: Array<() => void> = []
+  const hanging = createHttpServer((request, response) => {
+    if (request.url === '/hang') held.push(() => void response.end('{}'))
+    else response.end('{}')
+  })
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`
+  const calling = client()
+  const first = await calling.place(`${url}/`, {})
+  const calls = Array.from({ length: 127 }, () => calling.post(`${url}/hang`))
+  await expect.poll(() => held.length).toBe(127)
+  const late = calling.post(`${url}/`, { timeoutMs: 50 })
+  expect(await problem(late)).toMatchObject({ code: 'timeout', mayHaveArrived: false })
+  expect(await problem(calling.place(`${url}/`, { timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
+  const waiting = calling.place(`${url}/`, {})
+  expect(await calling.exchange(`${url}/`, { place: first })).toMatchObject({ status: 200 })
+  first.leave()
+  first.leave()
+  ;(await waiting).leave()
+  for (const answer of held) answer()
+  await Promise.all(calls)
+  await calling.close()
+  await new Promise((resolve) => hanging.close(resolve))
+})
+
 test('no other code calls other services', () => {
   const source = path.join(import.meta.dirname, '..')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -5,13 +5,12 @@ import { connect as encrypt } from 'node:tls'
 import { Agent, buildConnector, type Dispatcher, type FormData } from 'undici'
 import { type Tracing, traceparentOf } from '../tracing.ts'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
+import { HttpPlaces, mostAtOnce, type Place } from './http-places.ts'
 import { AddressRefused, guardedLookup, isLoopback, isPublicAddress } from './public-address.ts'
 
 const connectTimeoutMs = 5_000
 const defaultTimeoutMs = 10_000
 const defaultMostBytes = 1024 * 1024
-/** Per host and set of permissions; further requests wait for one within their timeout. */
-const mostConnections = 128
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 export type HttpMethod = (typeof httpMethods)[number]
@@ -38,6 +37,8 @@ export interface HttpRequest extends Permissions {
   mostRedirects?: number
   /** Whether to send our trace id: to the user's own applications, never to vendors. */
   sharesTrace?: boolean
+  /** Taken for it before: it starts at once. Without one, it takes one itself, within its timeout. */
+  place?: Place
 }
 
 export interface HttpAnswer {
@@ -82,6 +83,7 @@ export type Connector = buildConnector.connector
 export class HttpClient {
   readonly #options: HttpClientOptions
   readonly #agents = new Map<string, Agent>()
+  readonly #places = new HttpPlaces()
 
   #development: HttpClient | undefined
 
@@ -120,6 +122,12 @@ export class HttpClient {
   #forDevelopment(): HttpClient {
     const { allowLoopbackInDevelopment: _, isAllowed = isPublicAddress, ...options } = this.#options
     return new HttpClient({ ...options, isAllowed: (address) => isAllowed(address) || isLoopback(address) })
+  }
+
+  /** Waits until a request to this address could start at once. To be left when it is over, or is not made after all. */
+  async place(url: string, { timeoutMs = defaultTimeoutMs, ...asked }: HttpRequest): Promise<Place> {
+    const { origin, host } = readUrl(url)
+    return this.#places.take(`${this.#agentKey(asked)} ${origin}`, host, timeoutMs)
   }
 
   /** Returns any status; throws a `DeliveryError` if there is no answer. */
@@ -241,6 +249,10 @@ export class HttpClient {
     deadline: number,
   ): Promise<Reply> {
     const { host, origin, pathname, search } = asked.url
+    // Without waiting for a promise where there is one: a request with a place starts before this returns.
+    const taken =
+      asked.place ?? this.#places.take(`${this.#agentKey(asked)} ${origin}`, host, deadline - performance.now())
+    const place = taken instanceof Promise ? await taken : taken
     try {
       return await dispatch(
         this.#agent(asked),
@@ -255,13 +267,19 @@ export class HttpClient {
       if (name === 'HTTPParserError') throw new DeliveryError('unreadable_answer', { host, reason: 'not HTTP' })
       if (typeof code === 'string') throw transportError(host, code)
       throw error
+    } finally {
+      if (place !== asked.place) place.leave()
     }
+  }
+
+  #agentKey({ allowPrivateAddresses, acceptAnyCertificate = false }: Permissions): string {
+    return `${allowPrivateAddresses ?? this.#options.allowPrivateAddresses} ${acceptAnyCertificate}`
   }
 
   #agent({ allowPrivateAddresses, acceptAnyCertificate = false }: Permissions): Agent {
     const { lookup, connect, isAllowed = isPublicAddress } = this.#options
     const anyAddress = allowPrivateAddresses ?? this.#options.allowPrivateAddresses
-    const key = `${anyAddress} ${acceptAnyCertificate}`
+    const key = this.#agentKey({ allowPrivateAddresses: anyAddress, acceptAnyCertificate })
     const known = this.#agents.get(key)
     if (known) return known
     const agent = makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup, connect })
@@ -276,8 +294,9 @@ interface ConnectorOptions {
   connect: Connector | undefined
 }
 
+/** As many connections as there are places, so a request waits for one at most until the answer that freed its place is read. */
 const makeAgent = (isAllowed: (address: string) => boolean, options: ConnectorOptions) =>
-  new Agent({ connections: mostConnections, connect: makeConnector(isAllowed, options) })
+  new Agent({ connections: mostAtOnce, connect: makeConnector(isAllowed, options) })
 
 function makeConnector(isAllowed: (address: string) => boolean, options: ConnectorOptions): Connector {
   const connect =
@@ -448,7 +467,8 @@ function redirected(
   { status, headers: { location } }: HttpAnswer,
 ): (HttpRequest & { url: URL }) | undefined {
   if (!redirects.has(status) || !location) return undefined
-  const { method = 'GET', headers = {}, json, form, multipart, body, ...rest } = asked
+  // The place is one at the address before.
+  const { method = 'GET', headers = {}, json, form, multipart, body, place: _, ...rest } = asked
   const url = readUrl(location, asked.url)
   const content = status === 307 || status === 308 ? { json, form, multipart, body } : {}
   const isRead = method === 'GET' || method === 'HEAD'

@@ -170,6 +170,8 @@ export interface VendorRequest {
   headers?: Record<string, string | undefined>
   /** Added to the URL. Without a body, provider data is merged into it. */
   query?: Data
+  /** Provider data is merged already. */
+  isExtended?: true
   /** At most one of these three. Members that are undefined are left out. */
   json?: Data
   /** Lists become repeated members, objects JSON. */

@@ -8,12 +8,18 @@ import { useAction } from '../../api/cache.ts'
 import { type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { type Suppression, suppressions } from '../../api/suppressions.ts'
 import { Button } from '../../ui/base/button.tsx'
-import { SkeletonText } from '../../ui/base/states.tsx'
+import { ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
+import { absoluteTime, Time } from '../../ui/base/time.tsx'
 import { addressText, channels, reasons, scopeText } from '../../ui/domain/suppression-words.ts'
 
-export function HeldBack({ subscriber }: { subscriber: Subscriber }) {
+interface Props {
+  subscriber: Subscriber
+  /** The end of their pause from commercial messages. */
+  snoozedUntil: string | null | undefined
+}
+
+export function HeldBack({ subscriber, snoozedUntil }: Props) {
   const { subscriberId, email, phone } = subscriber
   // Entries that somebody added know the address alone.
   const own = useQuery(suppressions.list({ subscriberId, limit: 100 }))
@@ -33,7 +39,9 @@ export function HeldBack({ subscriber }: { subscriber: Subscriber }) {
     },
     onDone: () => toast.success('Link copied. Whoever has it can change these preferences for 180 days'),
   })
-  const found = [own, byEmail, byPhone].flatMap(({ data }) => data?.data ?? [])
+  const asked = [own, byEmail, byPhone]
+  const failed = asked.find(({ error }) => error)
+  const found = asked.flatMap(({ data }) => data?.data ?? [])
   const entries = [...new Map(found.map((entry) => [entry._id, entry])).values()]
   return (
     <section aria-label="Held back">
@@ -45,10 +53,22 @@ export function HeldBack({ subscriber }: { subscriber: Subscriber }) {
           </Button>
         )}
       </div>
-      {own.isPending ? (
+      {snoozedUntil && (
+        <p className="mb-2 text-sm">
+          They have paused commercial messages until <time dateTime={snoozedUntil}>{absoluteTime(snoozedUntil)}</time>.
+        </p>
+      )}
+      {failed?.error ? (
+        <ErrorState
+          error={failed.error}
+          onRetry={() => {
+            for (const query of asked) if (query.error) void query.refetch()
+          }}
+        />
+      ) : asked.some(({ isLoading }) => isLoading) ? (
         <SkeletonText lines={2} />
       ) : entries.length === 0 ? (
-        <p className="text-sm text-muted">Nothing is held back from them.</p>
+        !snoozedUntil && <p className="text-sm text-muted">Nothing is held back from them.</p>
       ) : (
         <ul className="divide-y rounded-surface border">
           {entries.map((entry) => (

@@ -43,6 +43,8 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
         throw error
       }
     },
+    // To want a workflow again ends that it was unsubscribed.
+    refresh: ['suppressions'],
   })
   return (
     <Loaded query={preferences} skeleton={<SkeletonText lines={8} />}>
@@ -85,7 +87,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
             )}
           </section>
           <WeeklySchedule subscriber={subscriber} stored={global.schedule} />
-          <HeldBack subscriber={subscriber} />
+          <HeldBack subscriber={subscriber} snoozedUntil={global.snoozedUntil} />
         </div>
       )}
     </Loaded>

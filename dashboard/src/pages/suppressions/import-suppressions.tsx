@@ -61,13 +61,19 @@ function Report({ report }: { report: ImportReport }) {
         {count(imported, 'added')}, {count(existing, 'there before')}, {count(rejected, 'rejected')}
       </p>
       {errors.length > 0 && (
-        <ul aria-label="Rejected rows" className="max-h-60 space-y-1 overflow-auto text-muted">
-          {errors.map(({ line, problem }) => (
-            <li key={line}>
-              Line {line}: {problem}
-            </li>
-          ))}
-        </ul>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+        <section aria-label="Rejected rows" tabIndex={0} className="max-h-60 overflow-auto">
+          <ul className="space-y-1 text-muted">
+            {errors.map(({ line, problem }) => (
+              <li key={line}>
+                Line {line}: {problem}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {rejected > errors.length && (
+        <p>…and {count(rejected - errors.length, 'more')}. Correct these, and import the file again.</p>
       )}
     </div>
   )

@@ -88,7 +88,7 @@ export function Page() {
     do: suppressions.export,
     onDone: (file) => download(`suppressions-${environment.name.toLowerCase()}.csv`, file, 'text/csv'),
   })
-  const isFiltered = address !== '' || channel || reason || source || scope
+  const isFiltered = address !== '' || channel || reason || source || scope || filters.expired
   return (
     <Frame
       title="Suppressions"
@@ -171,7 +171,11 @@ export function Page() {
               icon={<Ban />}
               title="No entry matches"
               action={
-                <Button onClick={() => setFilters({ address: '', channel: [], reason: [], source: [], scope: [] })}>
+                <Button
+                  onClick={() =>
+                    setFilters({ address: '', channel: [], reason: [], source: [], scope: [], expired: false })
+                  }
+                >
                   Clear filters
                 </Button>
               }

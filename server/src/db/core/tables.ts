@@ -807,7 +807,9 @@ export interface StoredDetail {
   isRetry?: boolean
   raw?: string
   /** A provider's delivery event, with time and id if the provider gives them; or an open or a click that we counted. */
-  webhook?: { status: string; at?: string; id?: string }
+  webhook?: { status: string; at?: string; id?: string; recipient?: string; permanent?: true }
+  /** Whom a call was for, where that was not only the message's own address. */
+  recipients?: string[]
 }
 
 export interface MessageTable extends Row {

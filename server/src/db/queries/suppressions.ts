@@ -102,7 +102,12 @@ export async function importSuppressions(
 /** @returns the rows to store, as the CTE `given`; what is usual is left out of them */
 async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], now: Date) {
   // One statement must not touch a row twice.
-  const once = new Map(entries.map((entry, index) => [keys[index] ?? '', entry]))
+  const once = new Map<string, NewSuppression>()
+  for (const [index, entry] of entries.entries()) {
+    const key = keys[index] ?? ''
+    const known = once.get(key)
+    once.set(key, known ? merged(known, entry) : entry)
+  }
   const locks = [...new Set(entries.map(({ addressHash }) => lockOfHash(addressHash)))]
   await tx.executeQuery(CompiledQuery.raw('SELECT hold_suppressed($1::bigint[])', [locks]))
   const rows = [...once.values()].map((entry) => ({
@@ -127,6 +132,20 @@ async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], 
       SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (id text, channel text, address_hash bytea,
         address text, reason text, scope text, scope_id text, exceptions text[], source text, subscriber_id text,
         integration_id text, message_id text, note text, expires_at timestamptz))`,
+  }
+}
+
+/** As if one had been stored after the other. */
+function merged(one: NewSuppression, other: NewSuppression): NewSuppression {
+  const [end, otherEnd] = [one.expiresAt ?? null, other.expiresAt ?? null]
+  const common = (one.exceptions ?? []).filter((each) => other.exceptions?.includes(each))
+  return {
+    ...one,
+    address: one.address ?? other.address,
+    exceptions: common,
+    subscriberId: one.subscriberId ?? other.subscriberId ?? null,
+    note: other.note ?? one.note ?? null,
+    expiresAt: end === null || otherEnd === null ? null : new Date(Math.max(end.getTime(), otherEnd.getTime())),
   }
 }
 

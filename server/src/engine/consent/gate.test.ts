@@ -132,6 +132,33 @@ describe('somebody on the list', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
+  test('gets nothing of a workflow that was critical when its run began and is commercial now', async () => {
+    const preferences = (readOnly: boolean) => ({ user: null, workflow: { all: { enabled: true, readOnly } } })
+    const api = await prepared()
+    const delay: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
+    for (const name of ['refused', 'paused'])
+      await makeWorkflow(api, name, [delay, email], { preferences: preferences(true) })
+    const bob = { subscriberId: 'bob', email: 'bob@example.com' }
+    const runs = [await trigger(api, 'refused', ada), await trigger(api, 'paused', bob)]
+    await server.drain()
+    for (const name of ['refused', 'paused']) {
+      const { body } = await api.get(`/v2/workflows/${name}`)
+      const { steps, origin } = body
+      const changed = { name, steps, origin, preferences: preferences(false), messageClass: 'commercial' }
+      const answer = await api.put(`/v2/workflows/${name}`, changed)
+      expect(answer, answer.text).toMatchObject({ status: 200, body: { messageClass: 'commercial' } })
+    }
+    await suppress(api, { reason: 'unsubscribe', scope: { type: 'commercial' } })
+    const snoozedUntil = new Date(server.clock.now().getTime() + 86_400_000).toISOString()
+    const paused = await api.patch('/v2/subscribers/bob/preferences', { snoozedUntil })
+    expect(paused, paused.text).toMatchObject({ status: 200 })
+    server.clock.advance({ hours: 2 })
+    await server.drain()
+    expect(vendor.asked).toEqual([])
+    const reasons = await Promise.all(runs.map(async (id) => (await runOf(api, id)).jobs.at(-1).reason))
+    expect(reasons).toEqual(['suppressed', 'snoozed'])
+  })
+
   test('of another environment, channel or workflow does not matter', async () => {
     const [api, other] = [await prepared(), await prepared()]
     await makeWorkflow(api, 'weekly', [email])

@@ -47,8 +47,8 @@ export function addressesOf({ email, phone }: Pick<PagePerson, 'email' | 'phone'
   )
 }
 
-/** Entries in force by which the person refuses something: what they can take back on the page. */
-export async function refusalsOf(
+/** All entries in force about the person's addresses. */
+export async function entriesAbout(
   tx: Tx,
   environmentId: string,
   person: Pick<PagePerson, 'email' | 'phone'>,
@@ -65,13 +65,16 @@ export async function refusalsOf(
       'in',
       addresses.map(({ addressHash }) => addressHash),
     )
-    .where('reason', '=', 'unsubscribe')
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .execute()
   return rows.filter((row) =>
     addresses.some(({ channel, addressHash }) => channel === row.channel && addressHash.equals(row.address_hash)),
   )
 }
+
+/** Whether the person refuses everything commercial at this address, which they can take back on the page. */
+export const refusesAll = ({ reason, scope }: Pick<SuppressionRow, 'reason' | 'scope'>): boolean =>
+  reason === 'unsubscribe' && scope === 'commercial'
 
 const onPage = ({ subscriber_id: subscriberId }: PagePerson) =>
   ({ reason: 'unsubscribe', source: 'page', subscriberId }) as const
@@ -112,8 +115,8 @@ export async function savePageChoices(
       choices.set(workflow.id, { ...choices.get(workflow.id), [channel]: isOn })
   await saveWorkflowPreferences(tx, owner, choices, now)
   if (all === 'on') {
-    const rows = await refusalsOf(tx, environmentId, person, now)
-    const ids = rows.filter(({ scope }) => scope === 'commercial').map(({ id }) => id)
+    const rows = await entriesAbout(tx, environmentId, person, now)
+    const ids = rows.filter(refusesAll).map(({ id }) => id)
     if (ids.length > 0) await removeSuppressions(tx, environmentId, ids, now)
   }
   if (snoozedUntil !== undefined) await saveSnooze(tx, owner, snoozedUntil)

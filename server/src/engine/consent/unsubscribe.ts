@@ -4,7 +4,7 @@ import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import { type Link, noAddress } from '../../db/core/link-tokens.ts'
 import { timeIn } from '../../db/queries/environments.ts'
-import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
+import { holdSubscriber, readPreferences, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
 
@@ -26,7 +26,7 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real:
       const known = await lookUp(tx, link)
       const scope = scopeOf(link, known)
       if (!scope) return
-      const now = await timeIn(tx, link.environmentId, real)
+      const now = await ownMoment(tx, link, known, await timeIn(tx, link.environmentId, real))
       const { subscriber, address } = known
       if (hasAddress(link))
         await addSuppressions(
@@ -41,12 +41,12 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real:
           ],
           now,
         )
-      await choose(tx, link, known, { isOn: false, now })
+      await choose(tx, link, known, { isOn: false, now, isMeant: ({ offSince }) => offSince === undefined })
     }),
   )
 }
 
-/** Takes back this entry only, and the choice that came with it. */
+/** Takes back this entry only, and the choices that came with it: what the person has refused otherwise stays refused. */
 export function resubscribe(db: Db, link: Link, real: Date): Promise<void> {
   return retryConflicts(() =>
     db.transaction().execute(async (tx) => {
@@ -56,18 +56,25 @@ export function resubscribe(db: Db, link: Link, real: Date): Promise<void> {
       const now = await timeIn(tx, link.environmentId, real)
       const rows = await tx
         .selectFrom('suppressions')
-        .select('id')
+        .select(['id', 'scope', 'scope_id', 'created_at', 'updated_at'])
         .where('environment_id', '=', link.environmentId)
         .where('address_hash', '=', link.addressHash)
         .where('channel', '=', link.channel)
         .where('reason', '=', 'unsubscribe')
-        .where('scope', '=', scope.type)
-        .where('scope_id', '=', scope.id)
+        .where('scope', 'in', ['workflow', 'category'])
         .execute()
-      const ids = rows.map(({ id }) => id)
-      if (ids.length === 0 && hasAddress(link)) return
-      if (ids.length > 0) await removeSuppressions(tx, link.environmentId, ids, now)
-      await choose(tx, link, known, { isOn: true, now })
+      const isOwn = (row: { scope: string; scope_id: string }) => row.scope === scope.type && row.scope_id === scope.id
+      const entry = rows.find(isOwn)
+      if (!entry && hasAddress(link)) return
+      if (entry) await removeSuppressions(tx, link.environmentId, [entry.id], now)
+      const others = rows.filter((row) => row !== entry && row.scope === 'workflow').map((row) => row.scope_id)
+      const moments = entry ? [entry.created_at, entry.updated_at] : [await lastRefusal(tx, link, known)]
+      const times = new Set(moments.map((moment) => moment?.getTime()))
+      await choose(tx, link, known, {
+        ...{ isOn: true, now },
+        isMeant: ({ identifier, offSince }) =>
+          offSince !== undefined && times.has(offSince.getTime()) && !others.includes(identifier),
+      })
     }),
   )
 }
@@ -118,26 +125,63 @@ async function identifierOf(tx: Tx, { environmentId, workflowId }: Link): Promis
   return rows[0]?.identifier
 }
 
-/** The subscriber's own choice for the workflow, or for all of the category. */
-async function choose(
+/** A workflow that a link speaks for. */
+interface Meant {
+  id: string
+  identifier: string
+  /** Undefined unless the subscriber has switched the channel off for it. */
+  offSince: Date | undefined
+}
+
+/** The workflow, or all of the category, with what the subscriber has chosen so far. */
+async function meantBy(
   tx: Tx,
   link: Link,
   { subscriber, contextKeys }: Known,
-  { isOn, now }: { isOn: boolean; now: Date },
-): Promise<void> {
-  if (!subscriber || !contextKeys) return
-  const { environmentId, category } = link
-  if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) === undefined) return
+  { holds }: { holds: boolean },
+): Promise<Meant[]> {
+  if (!subscriber || !contextKeys) return []
+  const { environmentId, category, channel } = link
   const workflows = await tx
     .selectFrom('workflows')
-    .select('id')
+    .select(['id', 'identifier'])
     .where('environment_id', '=', environmentId)
     .where((where) =>
       category === null ? where('id', '=', link.workflowId) : where('consent_category', '=', category),
     )
     .orderBy('id')
-    .forKeyShare()
+    .$if(holds, (query) => query.forKeyShare())
     .execute()
-  const choices = new Map(workflows.map(({ id }) => [id, { [link.channel]: isOn }]))
+  const { byWorkflow } = await readPreferences(tx, { environmentId, subscriberRowId: subscriber.id, contextKeys })
+  return workflows.map(({ id, identifier }) => {
+    const row = byWorkflow.get(id)
+    return { id, identifier, offSince: row?.channels[channel] === false ? row.updated_at : undefined }
+  })
+}
+
+async function lastRefusal(tx: Tx, link: Link, known: Known): Promise<Date | undefined> {
+  const moments = (await meantBy(tx, link, known, { holds: false })).flatMap(({ offSince }) => offSince ?? [])
+  return moments.sort((one, other) => other.getTime() - one.getTime())[0]
+}
+
+/** Later than what the subscriber has refused otherwise: by the moment, to take it back finds what came with it. */
+async function ownMoment(tx: Tx, link: Link, known: Known, now: Date): Promise<Date> {
+  const last = await lastRefusal(tx, link, known)
+  return last !== undefined && last >= now ? new Date(last.getTime() + 1) : now
+}
+
+/** The subscriber's own choice for those workflows of the link that are meant. */
+async function choose(
+  tx: Tx,
+  link: Link,
+  known: Known,
+  { isOn, now, isMeant }: { isOn: boolean; now: Date; isMeant: (workflow: Meant) => boolean },
+): Promise<void> {
+  const { subscriber, contextKeys } = known
+  if (!subscriber || !contextKeys) return
+  const { environmentId } = link
+  if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) === undefined) return
+  const meant = (await meantBy(tx, link, known, { holds: true })).filter(isMeant)
+  const choices = new Map(meant.map(({ id }) => [id, { [link.channel]: isOn }]))
   await saveWorkflowPreferences(tx, { environmentId, subscriberRowId: subscriber.id, contextKeys }, choices, now)
 }

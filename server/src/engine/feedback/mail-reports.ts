@@ -2,6 +2,7 @@
 // has complained (RFC 5965). Each is recognized by a token that we signed, never by what else it says.
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { Db } from '../../db/core/database.ts'
+import { isSandbox } from '../../db/core/integration-facts.ts'
 import { type MailReference, readMailToken } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { autoCommit, statement } from '../../db/core/transaction.ts'
@@ -42,6 +43,9 @@ const findMailDomain = statement(
 const findReturned = statement(
   'find_returned_mail',
   `SELECT m.id, m.subscriber_row_id, m.workflow_id, m.email, m.identifier, m.integration_id, m.provider_id, m.context_keys,
+     (SELECT jsonb_agg(line -> 'recipients') FROM jobs j, jsonb_array_elements(j.details) line
+      WHERE j.environment_id = e.id AND j.notification_id = m.notification_id AND j.id = m.job_id
+        AND line ->> 'messageId' = m.id AND line ? 'recipients') AS recipients,
      CASE WHEN v.definition ->> 'message_class' = 'commercial' THEN v.definition ->> 'consent_category'
        ELSE w.consent_category END AS category
    FROM environments e
@@ -62,6 +66,8 @@ interface Returned {
   provider_id: string | null
   context_keys: string[]
   category: string | null
+  /** Of each call, where it was not only for the mail's own address. */
+  recipients: string[][] | null
 }
 
 interface Surroundings extends Pick<EngineParts, 'pool' | 'clock' | 'memory'> {
@@ -105,7 +111,8 @@ export class MailReports {
       return 'taken'
     }
     const events = place.kind === 'bounce' ? bouncesIn(report, mail) : feedbackIn(report, mail)
-    if (mail.integration_id !== null)
+    // What the sandbox kept has reached nobody.
+    if (mail.integration_id !== null && !isSandbox({ provider_id: mail.provider_id ?? '' }))
       await takeReports(
         this.#surroundings,
         {
@@ -152,19 +159,24 @@ function placeOf(address: string): Place | undefined {
   return place === undefined ? undefined : { kind: 'feedback', domain: place.toLowerCase() }
 }
 
-const isAbout = ({ email }: Returned, addresses: string[]) =>
-  email !== null && addresses.some((each) => comparedAddress('email', each) === comparedAddress('email', email))
+/** Those of the addresses that the mail went to. */
+function recipientsAmong({ email, recipients }: Returned, addresses: string[]): string[] {
+  const sentTo = recipients?.flat() ?? [email ?? '']
+  const all = new Set(sentTo.map((each) => comparedAddress('email', each)))
+  return [...new Set(addresses.map((each) => comparedAddress('email', each)))].filter((each) => all.has(each))
+}
 
 /** Recipients that the mail did not have are ignored; so is what is only late. */
 function bouncesIn({ recipients, fingerprint }: MailReport, mail: Returned): DeliveryEvent[] {
-  const { identifier, email } = mail
+  const { identifier } = mail
   if (identifier === null) return []
   return recipients.flatMap(({ addresses, action, status, says }): DeliveryEvent[] => {
-    if (action !== 'failed' || !/^[45]\.\d{1,3}\.\d{1,3}$/.test(status) || !isAbout(mail, addresses)) return []
+    const [recipient] = recipientsAmong(mail, addresses)
+    if (action !== 'failed' || !/^[45]\.\d{1,3}\.\d{1,3}$/.test(status) || recipient === undefined) return []
     return [
       {
         ...{ providerMessageId: identifier, status: 'bounced', externalId: fingerprint, response: says ?? status },
-        ...(email === null ? {} : { recipient: email }),
+        recipient,
         ...(isDeadStatus(status) ? { permanent: true as const } : {}),
         raw: { action, status, ...(says === undefined ? {} : { says }) },
       },
@@ -172,10 +184,12 @@ function bouncesIn({ recipients, fingerprint }: MailReport, mail: Returned): Del
   })
 }
 
+/** One that names nobody is about the mail's only recipient, if it had one. */
 function feedbackIn({ feedback, fingerprint }: MailReport, mail: Returned): DeliveryEvent[] {
+  const { identifier } = mail
   const status = feedbackMeans[feedback?.type ?? '']
-  if (!feedback || status === undefined || mail.identifier === null) return []
-  if (feedback.recipients.length > 0 && !isAbout(mail, feedback.recipients)) return []
-  const raw = { feedbackType: feedback.type }
-  return [{ providerMessageId: mail.identifier, status, externalId: fingerprint, raw }]
+  if (!feedback || status === undefined || identifier === null) return []
+  const about = { providerMessageId: identifier, status, externalId: fingerprint, raw: { feedbackType: feedback.type } }
+  if (feedback.recipients.length === 0) return [about]
+  return recipientsAmong(mail, feedback.recipients).map((recipient) => ({ ...about, recipient }))
 }

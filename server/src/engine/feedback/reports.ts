@@ -34,6 +34,8 @@ export interface Reporter {
 
 /** A message can be opened any number of times; beyond this, the log of its step stops growing. */
 export const mostLines = 500
+/** Room beyond that for what is said about an address: whoever opens a mail 500 times can still complain. */
+const linesAboutAddresses = 100
 
 /**
  * Locks the runs of these messages, like everyone who works on runs, and before their steps and messages: reports about one run
@@ -50,12 +52,13 @@ const lockReportedRuns = statement(
 
 const lockReported = statement(
   'lock_reported',
-  `SELECT m.*, j.position, j.reported, coalesce(j.lines, 0) AS lines
+  `SELECT m.*, j.position, j.reported, j.recipients, coalesce(j.lines, 0) AS lines
    FROM messages m LEFT JOIN LATERAL (
-     SELECT j.position, jsonb_array_length(j.details) AS lines, (
-       SELECT jsonb_agg(line -> 'webhook') FROM jsonb_array_elements(j.details) line
-       WHERE line ->> 'messageId' = m.id AND line ? 'webhook') AS reported
-     FROM jobs j
+     SELECT j.position, jsonb_array_length(j.details) AS lines, said.*
+     FROM jobs j, LATERAL (
+       SELECT jsonb_agg(line -> 'webhook') FILTER (WHERE line ? 'webhook') AS reported,
+         jsonb_agg(line -> 'recipients') FILTER (WHERE line ? 'recipients') AS recipients
+       FROM jsonb_array_elements(j.details) line WHERE line ->> 'messageId' = m.id) said
      WHERE j.environment_id = m.environment_id AND j.notification_id = m.notification_id AND j.id = m.job_id) j ON true
    WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3
      AND m.notification_id = ANY ($4::text[])
@@ -88,6 +91,8 @@ interface ReportedMessage extends MessageRow {
   /** Of the step that sent it, while that is kept. */
   position: number | null
   reported: Reported[] | null
+  /** Of each call, where it was not only for the message's own address. */
+  recipients: string[][] | null
   lines: number
 }
 
@@ -180,17 +185,25 @@ class Report {
     return news.length > 0
   }
 
-  /** Recognizes a repeated report by the vendor's event id, else by status and time, if the vendor sends one. */
+  /**
+   * Recognizes a repeated report by the vendor's event id, else by status and time, if the vendor sends one; and by whom it is
+   * about.
+   */
   #note(event: DeliveryEvent, { providerId, wording }: Reporter, now: Date): boolean {
     const { status, date, externalId, response } = event
+    const about = this.#addressOf(event)
     const said: Reported = {
       status,
       ...(date === undefined ? {} : { at: date.toISOString() }),
       ...(externalId === undefined ? {} : { id: externalId }),
+      ...(about === undefined || about === this.#own ? {} : { recipient: about }),
+      ...(event.permanent ? { permanent: true } : {}),
     }
     if (this.#known.some((known) => isSameReport(known, said))) return false
     this.#known.push(said)
-    if (this.row.lines + this.#lines.length >= mostLines) return this.#isNewState(status)
+    const lines = this.row.lines + this.#lines.length
+    const isJudging = meaningOf(event) !== undefined || soft.has(status) || status === 'delivered'
+    if (lines >= mostLines + (isJudging ? linesAboutAddresses : 0)) return isJudging || this.#isNewState(status)
     const line = storedLine(
       {
         detail: wording === 'v2' ? `Message ${status}` : `${response ?? ''} - (${status})`,
@@ -241,20 +254,44 @@ class Report {
     }
   }
 
-  /** For the suppression list; only about the address that the message went to. */
-  #judgeAddress({ status, permanent, recipient, date }: DeliveryEvent, reporter: Reporter, now: Date): void {
+  /** Where entries of the suppression list can come from reports. */
+  get #channel(): 'email' | 'sms' | undefined {
+    const { channel } = this.row
+    return channel === 'email' || channel === 'sms' ? channel : undefined
+  }
+
+  /** The message's first address, in the form in which addresses are compared. */
+  get #own(): string | undefined {
+    const given = this.#channel === 'email' ? this.row.email : this.row.phone
+    return this.#channel && given ? comparedAddress(this.#channel, given) : undefined
+  }
+
+  /** Whom a report is about, if it went to them. Of several recipients a report has to name one. */
+  #addressOf({ recipient }: DeliveryEvent): string | undefined {
+    const channel = this.#channel
+    const own = this.#own
+    if (!channel || own === undefined) return undefined
+    const sentTo = this.row.recipients?.flat().map((address) => comparedAddress(channel, address))
+    const all = new Set(sentTo ?? [own])
+    if (recipient === undefined) return all.size === 1 ? [...all][0] : undefined
+    const named = comparedAddress(channel, recipient)
+    return all.has(named) ? named : undefined
+  }
+
+  /** For the suppression list; only about an address that the message went to. */
+  #judgeAddress(event: DeliveryEvent, reporter: Reporter, now: Date): void {
     const { row } = this
+    const { status, date } = event
     const { integrationId, source = 'provider' } = reporter
-    const said = meaningOf(status, permanent === true)
+    const said = meaningOf(event)
     const isDelivered = status === 'delivered'
-    const channel = row.channel === 'email' || row.channel === 'sms' ? row.channel : undefined
-    const own = channel === 'email' ? row.email : row.phone
-    if (!channel || !own) return
-    const compared = comparedAddress(channel, own)
-    if (recipient !== undefined && comparedAddress(channel, recipient) !== compared) return
+    const channel = this.#channel
+    const address = this.#addressOf(event)
+    if (!channel || address === undefined) return
+    const subscriberId = address === this.#own ? row.subscriber_id : null
     const about = {
-      ...{ channel, ...ofAddress(compared), source },
-      ...{ subscriberId: row.subscriber_id, integrationId, messageId: row.id },
+      ...{ channel, ...ofAddress(address), source },
+      ...{ subscriberId, integrationId, messageId: row.id },
     }
     if (said) this.refusals.push({ ...about, ...said })
     else if (isDelivered || soft.has(status)) this.arrivals.push({ ...about, at: date ?? now, isDelivered })
@@ -284,7 +321,7 @@ class Report {
 
   /** The webhook events, with the message as it is now. */
   toEvents(now: Date) {
-    const { position: _, reported: __, lines: ___, ...row } = this.row
+    const { position: _, reported: __, lines: ___, recipients: ____, ...row } = this.row
     const object = keptOfMessage({ ...row, updated_at: now })
     const { environment_id: environmentId, subscriber_id: subscriberId } = row
     return [...this.#told].map((type) => ({ environmentId, type, object, subscriberId }))
@@ -300,16 +337,19 @@ class Report {
   }
 }
 
-function meaningOf(status: EventStatus, isPermanent: boolean): Pick<NewSuppression, 'reason' | 'scope'> | undefined {
+function meaningOf({ status, permanent }: DeliveryEvent): Pick<NewSuppression, 'reason' | 'scope'> | undefined {
   if (status === 'complaint' || status === 'spam') return { reason: 'complaint', scope: 'all' }
   if (status === 'unsubscribed') return { reason: 'unsubscribe', scope: 'commercial' }
-  return isPermanent && failures.has(status) ? { reason: 'hard_bounce', scope: 'all' } : undefined
+  return permanent && failures.has(status) ? { reason: 'hard_bounce', scope: 'all' } : undefined
 }
 
 const causes: Partial<Record<string, BadMail['cause']>> = { hard_bounce: 'bounces', complaint: 'complaints' }
 
 const isSameReport = (one: Reported, other: Reported): boolean =>
-  one.status === other.status && one.id === other.id && (one.id !== undefined || one.at === other.at)
+  one.status === other.status &&
+  one.id === other.id &&
+  one.recipient === other.recipient &&
+  (one.id !== undefined || (one.at === other.at && one.permanent === other.permanent))
 
 export const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
 

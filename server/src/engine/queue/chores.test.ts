@@ -182,6 +182,38 @@ describe('what the engine keeps for a while', () => {
     expect(open).toEqual([{ integration_id: 'new' }])
   })
 
+  test('suppressions are deleted 30 days after their end, soft bounces after the days of their environment', async () => {
+    const [{ environmentId }, other] = [server.api, await server.freshApi()]
+    await other.patch(`/v2/environments/${other.environmentId}/consent`, { softBounces: { days: 3 } })
+    const daysAgo = (days: number) => new Date(server.clock.now().getTime() - days * 86_400_000)
+    const hash = (id: string) => Buffer.from(id.padEnd(32, '.'))
+    for (const [id, end] of [
+      ['old', daysAgo(30)],
+      ['new', daysAgo(29)],
+      ['endless', null],
+    ] as const)
+      await sql`
+        INSERT INTO suppressions (environment_id, id, channel, address_hash, reason, scope, source, expires_at, created_at, updated_at)
+        VALUES (${environmentId}, ${id}, 'email', ${hash(id)}, 'manual', 'all', 'api', ${end}, ${daysAgo(90)}, ${daysAgo(90)})`.execute(
+        server.database.db,
+      )
+    for (const [environment, message, days] of [
+      [environmentId, 'old', 14],
+      [environmentId, 'new', 13],
+      [other.environmentId, 'old of three days', 3],
+      [other.environmentId, 'new of three days', 2],
+    ] as const)
+      await sql`
+        INSERT INTO soft_bounces (environment_id, address_hash, channel, message_id, happened_at)
+        VALUES (${environment}, ${hash('ada')}, 'email', ${message}, ${daysAgo(days)})`.execute(server.database.db)
+    await purge()
+    const { db } = server.database
+    const kept = await db.selectFrom('suppressions').select('id').orderBy('id').execute()
+    expect(kept.map(({ id }) => id)).toEqual(['endless', 'new'])
+    const { rows } = await sql<{ message_id: string }>`SELECT message_id FROM soft_bounces ORDER BY 1`.execute(db)
+    expect(rows.map((row) => row.message_id)).toEqual(['new', 'new of three days'])
+  })
+
   test('expired transaction ids are deleted, however many, and no others', async () => {
     const { environmentId } = server.api
     await sql`

@@ -97,9 +97,7 @@ export async function beginErasure(
       'subscribers',
     ] as const)
       await remove(tx, environmentId, table, ownRows[table](person), counts)
-    await sql`
-      UPDATE suppressions t SET address = NULL, subscriber_id = NULL, note = NULL, message_id = NULL
-      WHERE t.environment_id = ${environmentId} AND ${suppressionRows(person)}`.execute(tx)
+    await forgetAddresses(tx, person)
     const subject: Subject = { subscriberId, email, phone }
     const { rows } = await sql<{ id: string }>`
       INSERT INTO erasures AS e (environment_id, id, status, subject_hash, subject, subscriber_row_ids, part, reached, report,
@@ -114,6 +112,13 @@ export async function beginErasure(
     await queue(tx, { environmentId, erasureId: id }, '0 seconds')
     return id
   })
+}
+
+/** A "no" stays, known by its hash alone. */
+async function forgetAddresses(tx: Tx, person: Person): Promise<void> {
+  await sql`
+    UPDATE suppressions t SET address = NULL, subscriber_id = NULL, note = NULL, message_id = NULL
+    WHERE t.environment_id = ${person.environmentId} AND ${suppressionRows(person)}`.execute(tx)
 }
 
 async function queue(tx: Tx, key: ErasureKey, delay: string): Promise<void> {
@@ -230,6 +235,14 @@ const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
   { name: 'passed_over', work: eraseFromPassedOver },
   { name: 'idempotency_keys', work: eraseAnswers },
   { name: 'audit_log', work: eraseFromAudit },
+  {
+    // Again, and last: until its message was gone, a link or a report could make an entry with the address.
+    name: 'suppressions',
+    async work({ tx, person }) {
+      await forgetAddresses(tx, person)
+      return { counts: {} }
+    },
+  },
 ]
 
 /** A person who was deleted and came back has several ids. Only their runs and messages tell the earlier ones. */

@@ -3,7 +3,7 @@ import { placeFor } from '../../steps/contract/caps.ts'
 import type { ControlValues, StepKind } from '../../steps/contract/kind.ts'
 import type { FoundSchedule, PlaceAnswer, Progress, TakePlace } from '../../steps/contract/need.ts'
 import { detail, type Skip, type StepOutcome, type Wait } from '../../steps/contract/outcome.ts'
-import { isCommercial } from '../../steps/delivery/consent-links.ts'
+import { isCommercial, isStillCritical } from '../../steps/delivery/consent-links.ts'
 import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
 import { type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
 import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
@@ -39,7 +39,7 @@ export function placeNeededBy(run: RunState, job: Pick<JobState, 'type' | 'deliv
 
 /** Neither counted in caps nor held back by them. */
 export const isExempt = ({ critical, definition }: Pick<RunState, 'critical' | 'definition'>): boolean =>
-  critical || definition.journey?.exemptFromCaps === true
+  isStillCritical({ critical, workflow: definition }) || definition.journey?.exemptFromCaps === true
 
 const capped = ({ cap, freeAt }: Extract<PlaceAnswer, { isTaken: false }>): Skip => ({
   kind: 'skip',
@@ -49,7 +49,7 @@ const capped = ({ cap, freeAt }: Extract<PlaceAnswer, { isTaken: false }>): Skip
 
 /** Held back by the subscriber's schedule. */
 export function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
-  if (!kind.obeysSchedule || run.critical) return undefined
+  if (!kind.obeysSchedule || isStillCritical(run)) return undefined
   const { schedule, timezone } = scheduleOf(run)
   if (isOpen(schedule, now, timezone)) return undefined
   return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
@@ -107,7 +107,7 @@ export function filtered(run: RunState, { channel }: StepKind): Skip | undefined
 /** When the subscriber's pause from commercial messages ends, if it holds back this channel now. The inbox is never paused. */
 export function snoozedUntil(run: RunState, channel: StepKind['channel'], now: Date): Date | undefined {
   const until = run.subscriber.snoozed_until
-  if (!channel || channel === 'in_app' || run.critical || !isCommercial(run)) return undefined
+  if (!channel || channel === 'in_app' || !isCommercial(run)) return undefined
   return until !== null && until > now ? until : undefined
 }
 
@@ -119,7 +119,7 @@ export function snoozed(run: RunState, { channel }: StepKind, now: Date): Skip |
 /** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */
 export function extension(run: RunState, job: JobState, now: Date): StepOutcome | undefined {
   const kind = kindOf(job)
-  if (!kind.isExtendable || run.critical || settingsOf(job).extendToSchedule !== true) return undefined
+  if (!kind.isExtendable || isStillCritical(run) || settingsOf(job).extendToSchedule !== true) return undefined
   const { schedule, timezone } = scheduleOf(run)
   if (isOpen(schedule, now, timezone)) return undefined
   const until = nextOpening(schedule, now, timezone)

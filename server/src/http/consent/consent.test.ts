@@ -96,6 +96,25 @@ describe('other channels', () => {
     const [{ content }] = (await api.get('/v1/messages?transactionId=news')).body.data
     expect(content).toContain('/l/u/')
   })
+
+  test('a provider that takes no headers is named in the log when a message goes on to it', async () => {
+    const api = await server.freshApi()
+    // Neither has its key, so nobody is called.
+    for (const [providerId, credentials] of [
+      ['email-webhook', {}],
+      ['netcore', {}],
+    ] as const)
+      await api.post('/v1/integrations', {
+        ...{ providerId, channel: 'email', name: providerId, active: true },
+        ...{ identifier: `${providerId}-${api.environmentId}`, credentials },
+      })
+    await makeWorkflow(api, 'news', [email], commercial)
+    const { jobs } = await sent(api, 'news')
+    const lines = jobs[0].executionDetails.map(({ detail }: { detail: string }) => detail)
+    const warning = lines.indexOf('The provider takes no unsubscribe header')
+    expect(warning).toBeGreaterThan(lines.indexOf('The message goes on to the next integration'))
+    expect(lines.indexOf('The message goes on to the next integration')).toBeGreaterThan(0)
+  })
 })
 
 describe('a link', () => {
@@ -137,6 +156,36 @@ describe('a link', () => {
     expect(await scopes()).toEqual(['workflow', 'commercial'])
     await sendTo(path, 'POST', 'undo=1', form)
     expect(await scopes()).toEqual(['commercial'])
+  })
+
+  test('undone of a category leaves what was refused before it', async () => {
+    const api = await fresh()
+    const offers = { ...commercial, consentCategory: 'offers' }
+    for (const name of ['news', 'weekly', 'daily', 'hourly']) await makeWorkflow(api, name, [email], offers)
+    await sent(api, 'news')
+    const path = server.url + (await unsubscribeLink(api))
+    const wanted = async () => {
+      const { workflows } = (await api.get('/v2/subscribers/ada/preferences')).body
+      return Object.fromEntries(
+        workflows.map(
+          ({ workflow, channels }: Record<string, { slug: string; email: boolean; identifier: string }>) => [
+            workflow?.identifier,
+            channels?.email,
+          ],
+        ),
+      )
+    }
+    // Ada's own choices: by the API, and on the page, which makes an entry.
+    await api.patch('/v2/subscribers/ada/preferences', { workflowId: 'weekly', channels: { email: false } })
+    const { url } = (await api.post('/v2/subscribers/ada/preferences-link', {})).body
+    await sendTo(server.url + new URL(url).pathname, 'POST', 'shown=daily:email', form)
+    const before = { news: true, weekly: false, daily: false, hourly: true }
+    expect(await wanted()).toEqual(before)
+    for (let i = 0; i < 2; i += 1) await sendTo(path, 'POST', 'confirm=1', form)
+    expect(await wanted()).toEqual({ news: false, weekly: false, daily: false, hourly: false })
+    await sendTo(path, 'POST', 'undo=1', form)
+    expect(await wanted()).toEqual(before)
+    expect(await entries(api)).toMatchObject([{ scope: { type: 'workflow', workflowId: 'daily' } }])
   })
 
   test('is taken back by who switches the workflow on in the inbox', async () => {
@@ -318,6 +367,19 @@ test('deleting a subscriber leaves entries; an export has entries and the pause,
   ])
   const check = { channel: 'email', address: ada.email }
   expect((await api.post('/v1/suppressions/check', check)).body).toMatchObject({ suppressed: true })
+})
+
+test('an entry made while a person is erased loses its address too', async () => {
+  const api = await fresh()
+  await makeWorkflow(api, 'news', [email], commercial)
+  await sent(api, 'news')
+  const path = server.url + (await unsubscribeLink(api))
+  await api.post('/v2/subscribers/ada/erase')
+  // The message is still there, and knows the address.
+  expect((await sendTo(path, 'POST', oneClick, form)).status).toBe(200)
+  expect(await entries(api)).toMatchObject([{ address: ada.email }])
+  await server.drain()
+  expect(await entries(api)).toMatchObject([{ address: null, messageId: null }])
 })
 
 test.each<[ErrorCode, number, object, string]>([

@@ -123,6 +123,12 @@ describe('commercial mail', () => {
     const own = { ...headers, 'X-Belfry-Id': expect.any(String) }
     const sent = await mailOf(api, { overrides: { email: { headers: { ...headers, 'x-belfry-id': 'forged' } } } })
     expect(sent.headers).toEqual(own)
+    // One that names only the second replaces nothing, and neither stands twice.
+    const post = { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click', 'X-Own': 'kept' }
+    const once = await mailOf(api, { overrides: { email: { headers: post } } })
+    expect(Object.keys(once.headers).sort()).toEqual([
+      ...['List-Unsubscribe', 'List-Unsubscribe-Post', 'X-Belfry-Id', 'X-Own'],
+    ])
   })
 
   test('is what a workflow sends from the moment it is commercial; transactional mail has neither header', async () => {

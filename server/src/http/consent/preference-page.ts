@@ -12,7 +12,8 @@ export interface ShownWorkflow {
   category: string | null
   /** Nobody can switch it off. */
   isLocked: boolean
-  channels: Array<{ channel: PageChannel; isOn: boolean }>
+  /** A fixed one is held back by something that a switch does not end, such as STOP by text message. */
+  channels: Array<{ channel: PageChannel; isOn: boolean; isFixed: boolean }>
 }
 
 export interface PreferencePage {
@@ -21,8 +22,12 @@ export interface PreferencePage {
   timezone: string | null
   workflows: ShownWorkflow[]
   snoozedUntil: Date | undefined
-  /** They refuse everything commercial. */
-  hasStopped: boolean
+  /** Which of their addresses refuse everything commercial. */
+  stopped: 'none' | 'some' | 'all'
+  /** Whether they have an address that could. */
+  canStop: boolean
+  /** The suppression list holds back what the preferences alone would let pass. */
+  isHeldBack: boolean
   isSaved: boolean
 }
 
@@ -30,7 +35,10 @@ export interface PreferencePage {
 export const snoozeDays = [7, 30, 90]
 
 export function preferencePage(page: PreferencePage): string {
-  const { brand, language, workflows, hasStopped, isSaved } = page
+  const { brand, language, workflows, stopped, isHeldBack, isSaved } = page
+  const hasStopped = stopped === 'all'
+  // With JavaScript an element takes the form's place, which knows the preferences alone.
+  const isPlain = stopped !== 'none' || isHeldBack
   const texts = consentTexts[language]
   const open = workflows.filter(({ isLocked }) => !isLocked)
   const offers = open.filter(({ isCommercial }) => isCommercial)
@@ -40,7 +48,7 @@ export function preferencePage(page: PreferencePage): string {
 <h1>${escapeUTF8(texts.heading)}</h1>
 <p role="status"${isSaved ? ' class="status"' : ''}>${isSaved ? escapeUTF8(texts.saved) : ''}</p>
 <h2 class="hidden">${escapeUTF8(texts.preferences)}</h2>
-<form method="post" id="preferences"${hasStopped ? ' data-plain' : ''}>
+<form method="post" id="preferences"${isPlain ? ' data-plain' : ''}>
 ${
   hasStopped
     ? ''
@@ -72,10 +80,10 @@ ${workflows.map((each) => choice(each, texts)).join('\n')}
 </fieldset>`
 
 function choice({ identifier, name, channels }: ShownWorkflow, texts: ConsentTexts): string {
-  const boxes = channels.map(({ channel, isOn }) => {
+  const boxes = channels.map(({ channel, isOn, isFixed }) => {
     const value = escapeUTF8(`${identifier}:${channel}`)
     const label = `<span class="hidden">${escapeUTF8(name)}: </span>${escapeUTF8(texts.channels[channel])}`
-    return `<input type="hidden" name="shown" value="${value}"><label><input type="checkbox" name="on" value="${value}"${isOn ? ' checked' : ''}>${label}</label>`
+    return `<input type="hidden" name="shown" value="${value}"><label><input type="checkbox" name="on" value="${value}"${isOn ? ' checked' : ''}${isFixed ? ' disabled' : ''}>${label}</label>`
   })
   return `<div class="choice"><span>${escapeUTF8(name)}</span>${boxes.join('')}</div>`
 }
@@ -88,16 +96,17 @@ function lockedGroup(workflows: ShownWorkflow[], texts: ConsentTexts): string {
   return `<section id="always"><h2>${escapeUTF8(texts.always)}</h2><ul>${lines.join('')}</ul></section>`
 }
 
-function refusing({ snoozedUntil, hasStopped, language, timezone }: PreferencePage, texts: ConsentTexts): string {
+function refusing({ snoozedUntil, stopped, canStop, language, timezone }: PreferencePage, texts: ConsentTexts): string {
   const button = (name: string, value: string | number, words: string) =>
     `<button class="quiet" type="submit" name="${name}" value="${value}">${escapeUTF8(words)}</button>`
-  if (hasStopped)
+  if (stopped === 'all')
     return `<h2>${escapeUTF8(texts.offers)}</h2><p>${escapeUTF8(texts.stopped)}</p>${button('all', 'on', texts.allow)}`
   const pause = snoozedUntil
     ? `<p>${escapeUTF8(texts.paused.replace('{date}', dayOf(snoozedUntil, language, timezone)))}</p>${button('snooze', 0, texts.resume)}`
     : `<div class="buttons">${snoozeDays.map((days) => button('snooze', days, texts.days.replace('{days}', String(days)))).join('')}</div>`
+  const stopping = `<h2>${escapeUTF8(texts.offers)}</h2>${button('all', 'off', texts.stopAll)}`
   return `<h2>${escapeUTF8(texts.pause)}</h2>${pause}
-<h2>${escapeUTF8(texts.offers)}</h2>${button('all', 'off', texts.stopAll)}`
+${canStop ? stopping : ''}${stopped === 'some' ? button('all', 'on', texts.allow) : ''}`
 }
 
 function dayOf(date: Date, language: ConsentLanguage, timezone: string | null): string {

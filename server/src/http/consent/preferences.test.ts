@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { openInbox } from '../../../test/inbox.ts'
 import { makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Answer, type Api, sendTo, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
@@ -137,6 +138,43 @@ describe('the page of preferences', () => {
     expect(await entries(api)).toEqual([])
   })
 
+  test('says what each address refuses: one of two is not all', async () => {
+    const api = await prepared()
+    await makeWorkflow(api, 'texts', [{ type: 'sms', controlValues: { body: 'Hi' } }], { messageClass: 'commercial' })
+    const path = await linkFor(api)
+    const refusal = { reason: 'unsubscribe', scope: { type: 'commercial' } }
+    await api.post('/v1/suppressions', { channel: 'email', address: ada.email, ...refusal })
+    const some = await browse(path)
+    expect(switches(some)).toMatchObject({ 'news:email': false, 'texts:sms': true, 'receipt:email': true })
+    expect(some.text).toContain('name="on" value="news:email" disabled')
+    expect(some.text).toContain('data-plain')
+    expect([...some.text.matchAll(/name="all" value="(\w+)"/g)].map(([, value]) => value)).toEqual(['off', 'on'])
+    // What a switch cannot end it does not pretend to.
+    await browse(path, 'shown=news:email&on=news:email&shown=texts:sms&on=texts:sms')
+    expect(await entries(api)).toHaveLength(1)
+    expect(switches(await browse(path, 'all=on'))).toMatchObject({ 'news:email': true, 'texts:sms': true })
+    expect(await entries(api)).toEqual([])
+  })
+
+  test('shows a number that sent STOP as off, and leaves it so', async () => {
+    const api = await prepared()
+    await makeWorkflow(api, 'texts', [{ type: 'sms', controlValues: { body: 'Hi' } }])
+    await api.post('/v1/suppressions', { channel: 'sms', address: ada.phone, reason: 'stop' })
+    const path = await linkFor(api)
+    expect((await browse(path)).text).toContain('name="on" value="texts:sms" disabled')
+    expect(switches(await browse(path, 'shown=texts:sms&on=texts:sms'))).toMatchObject({ 'texts:sms': false })
+    expect(await entries(api)).toMatchObject([{ reason: 'stop' }])
+  })
+
+  test('of somebody without an address offers nothing that would not be kept', async () => {
+    const api = await prepared()
+    await api.patch('/v2/subscribers/ada', { email: null, phone: null })
+    const path = await linkFor(api)
+    expect((await browse(path)).text).not.toContain('value="off"')
+    expect((await browse(path, 'all=off')).text).not.toContain('Gespeichert')
+    expect((await browse(path, 'snooze=7')).text).toContain('Gespeichert')
+  })
+
   test('pauses commercial messages for some days', async () => {
     const api = await prepared()
     const path = await linkFor(api)
@@ -243,5 +281,59 @@ describe('a pause', () => {
     const explained = await api.post('/v1/explain', { workflowId: 'news', subscriberId: 'ada' })
     expect(JSON.stringify(explained.body)).toContain('snooze')
     expect((await api.patch(path, { snoozedUntil: null })).body.global.snoozedUntil).toBeUndefined()
+  })
+})
+
+describe('changes at once', () => {
+  test('are tried again after a deadlock, whoever makes them', async () => {
+    const api = await prepared()
+    const inbox = await openInbox(server, api, 'ada')
+    const { pool } = server.database
+    await pool.query(`
+      CREATE SEQUENCE deadlocks;
+      CREATE FUNCTION deadlock_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('deadlocks') % 2 = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER deadlock_first BEFORE INSERT ON subscriber_preferences
+        FOR EACH ROW EXECUTE FUNCTION deadlock_first()`)
+    try {
+      const choice = { workflowId: 'news', channels: { email: false } }
+      const answers = [
+        await api.patch('/v2/subscribers/ada/preferences', choice),
+        await api.patch('/v2/subscribers/ada/preferences/bulk', { preferences: [choice] }),
+        await inbox.patch('/preferences/news', { email: false }),
+        await inbox.patch('/preferences/bulk', { preferences: [{ workflowId: 'news', email: false }] }),
+        await inbox.patch('/preferences', { email: false }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    } finally {
+      await pool.query(`
+        DROP TRIGGER deadlock_first ON subscriber_preferences; DROP FUNCTION deadlock_first; DROP SEQUENCE deadlocks`)
+    }
+  })
+
+  test('by the page, the link, the inbox and the API are all answered, and agree with the list', async () => {
+    const api = await prepared()
+    await mailed(api)
+    const { headers } = JSON.parse(vendor.asked.findLast(({ path }) => path === '/')?.body ?? '{}')
+    const unsubscribe = new URL(/<([^>]*)>/.exec(headers['List-Unsubscribe'])?.[1] ?? '').pathname
+    const path = await linkFor(api)
+    const inbox = await openInbox(server, api, 'ada')
+    for (let round = 0; round < 3; round += 1) {
+      const answers = await Promise.all([
+        browse(path, 'shown=news:email'),
+        browse(path, 'shown=weekly:email'),
+        browse(unsubscribe, 'List-Unsubscribe=One-Click'),
+        inbox.patch('/preferences/news', { email: true }),
+        api.patch('/v2/subscribers/ada/preferences', { workflowId: 'weekly', channels: { email: true } }),
+      ])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    }
+    await browse(unsubscribe, 'List-Unsubscribe=One-Click')
+    expect([await wanted(api, 'news'), await wanted(api, 'weekly')]).toMatchObject([{ email: false }, { email: false }])
+    expect(await entries(api)).toContainEqual(
+      expect.objectContaining({ scope: { type: 'category', category: 'offers', except: [] } }),
+    )
   })
 })

@@ -3,16 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import { type Link, makeLink, noAddress, noId } from '../../db/core/link-tokens.ts'
+import { afterWish } from '../../db/core/refusals.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
 import { timeIn } from '../../db/queries/environments.ts'
 import { findSnooze, listActiveWorkflows, type PreferenceOwner, readPreferences } from '../../db/queries/preferences.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
+import type { SuppressionRow } from '../../db/queries/suppressions.ts'
 import {
+  addressesOf,
+  entriesAbout,
   hasAddressOf,
   type MovedSwitch,
   type PageChoices,
-  refusalsOf,
+  refusesAll,
   savePageChoices,
 } from '../../engine/consent/page-choices.ts'
 import { holdsBack } from '../../engine/consent/rules.ts'
@@ -159,13 +163,17 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
     },
     async (request, reply) => {
       const form = request.body ?? {}
+      let isSaved = true
       const shown = await inPage(request.params.token, async (tx, found) => {
         const { link, person, owner, now } = found
-        const choices = readForm(form, await see(tx, found), now)
+        const before = await see(tx, found)
+        const choices = readForm(form, before, now)
+        // Without an address there is nothing to refuse with, so nothing would be saved.
+        isSaved = choices.all !== 'off' || before.canStop
         if (!(await savePageChoices(tx, owner, person, choices, now))) throw fail('link_unknown')
         return { link, person, owner, now, seen: await see(tx, found) }
       })
-      return show(request, reply, shown, true)
+      return show(request, reply, shown, isSaved)
     },
   )
 
@@ -255,14 +263,20 @@ async function contextsOf(tx: Tx, { environmentId, messageId, hasContexts, conte
 interface Seen {
   workflows: Array<ShownWorkflow & { id: string }>
   snoozedUntil: Date | undefined
-  hasStopped: boolean
+  /** Which of their addresses refuse everything commercial. */
+  stopped: 'none' | 'some' | 'all'
+  /** Whether they have an address that could. */
+  canStop: boolean
+  /** The list holds back what the preferences alone would let pass. */
+  isHeldBack: boolean
 }
 
 async function see(tx: Tx, { owner, person, now }: Found): Promise<Seen> {
   const { environmentId } = owner
   const workflows = await listActiveWorkflows(tx, environmentId)
   const preferences = await readPreferences(tx, owner)
-  const refusals = await refusalsOf(tx, environmentId, person, now)
+  const entries = await entriesAbout(tx, environmentId, person, now)
+  let isHeldBack = false
   const shown = workflows.map((workflow): ShownWorkflow & { id: string } => {
     const isLocked = isCriticalWorkflow(workflow)
     const isCommercial = workflow.message_class === 'commercial'
@@ -270,33 +284,49 @@ async function see(tx: Tx, { owner, person, now }: Found): Promise<Seen> {
       ...{ workflowId: workflow.identifier, category: workflow.consent_category, isCritical: isLocked },
       messageClass: isCommercial ? ('commercial' as const) : ('transactional' as const),
     }
-    const channels = Object.entries(resolveChannels(workflow, preferences).channels).map(([channel, isOn]) => ({
-      channel: channel as PageChannel,
-      isOn: isOn === true && !refusals.some((entry) => entry.channel === channel && holdsBack(entry, asking)),
-    }))
+    const channels = Object.entries(resolveChannels(workflow, preferences).channels).map(([channel, isOn]) => {
+      const against = entries.filter((entry) => entry.channel === channel && holdsBack(entry, asking))
+      if (isOn === true && against.length > 0) isHeldBack = true
+      return {
+        channel: channel as PageChannel,
+        isOn: isOn === true && against.length === 0,
+        // To want the workflow again would not end these.
+        isFixed: against.some((entry) => afterWish(entry, asking) === 'stays'),
+      }
+    })
     const { id, identifier, name, consent_category: category } = workflow
     return { id, identifier, name, isCommercial, category: isCommercial ? category : null, isLocked, channels }
   })
   return {
     workflows: shown.filter(({ channels }) => channels.length > 0),
     snoozedUntil: await findSnooze(tx, owner, now),
-    hasStopped: refusals.some(({ scope }) => scope === 'commercial'),
+    isHeldBack,
+    ...stoppingOf(person, entries),
   }
+}
+
+function stoppingOf(person: Person, entries: SuppressionRow[]): Pick<Seen, 'stopped' | 'canStop'> {
+  const addresses = addressesOf(person)
+  const refusing = addresses.filter(({ channel }) =>
+    entries.some((entry) => entry.channel === channel && refusesAll(entry)),
+  )
+  const isAll = refusing.length > 0 && refusing.length === addresses.length
+  return { canStop: addresses.length > 0, stopped: isAll ? 'all' : refusing.length > 0 ? 'some' : 'none' }
 }
 
 const textsOf = (value: unknown): string[] => [value ?? []].flat().filter((each) => typeof each === 'string')
 
 /** What the form changes: of the switches that it showed, those that were moved. Names it could not have shown are ignored. */
-function readForm(form: Record<string, unknown>, { workflows, hasStopped }: Seen, now: Date): PageChoices {
+function readForm(form: Record<string, unknown>, { workflows, stopped }: Seen, now: Date): PageChoices {
   const shown = new Set(textsOf(form.shown))
   const on = new Set(textsOf(form.on))
   const moved = workflows.flatMap(({ isLocked, channels, ...workflow }): MovedSwitch[] =>
-    isLocked || (workflow.isCommercial && hasStopped)
+    isLocked || (workflow.isCommercial && stopped === 'all')
       ? []
-      : channels.flatMap(({ channel, isOn: was }) => {
+      : channels.flatMap(({ channel, isOn: was, isFixed }) => {
           const name = `${workflow.identifier}:${channel}`
           const isOn = on.has(name)
-          return shown.has(name) && isOn !== was ? [{ workflow, channel, isOn }] : []
+          return shown.has(name) && isOn !== was && !isFixed ? [{ workflow, channel, isOn }] : []
         }),
   )
   return {

@@ -186,6 +186,27 @@ describe('CSV', () => {
     expect(await listed(api)).toMatchObject([{ source: 'import' }, { source: 'import' }])
   })
 
+  test('of one entry twice in a file, the later end and the common exceptions count', async () => {
+    const api = await server.freshApi()
+    const until = (days: number) => new Date(server.clock.now().getTime() + days * 86_400_000).toISOString()
+    const lines = [
+      'address,reason,scope,expiresAt,note',
+      `ada@example.com,manual,all,,For ever`,
+      `ada@example.com,manual,all,${until(1)},`,
+      `bob@example.com,manual,all,${until(9)},`,
+      `bob@example.com,manual,all,${until(2)},`,
+      'cleo@example.com,unsubscribe,category:offers|news|weekly,,',
+      'cleo@example.com,unsubscribe,category:offers|weekly|daily,,',
+    ]
+    expect((await importing(api, lines.join('\n'))).body).toMatchObject({ imported: 3, existing: 3, rejected: 0 })
+    const found = Object.fromEntries((await listed(api)).map((entry: { address: string }) => [entry.address, entry]))
+    expect(found).toMatchObject({
+      'ada@example.com': { expiresAt: null, note: 'For ever' },
+      'bob@example.com': { expiresAt: until(9) },
+      'cleo@example.com': { scope: { category: 'offers', except: ['weekly'] } },
+    })
+  })
+
   test('an export imported elsewhere gives the same list, and here nothing new', async () => {
     const { development: api, production: other } = await server.freshOrganization()
     await makeWorkflow(api, 'news', [])

@@ -1,7 +1,7 @@
 // A subscriber's own preferences in the browser: global, per workflow, per topic subscription, and the schedule.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../db/core/database.ts'
+import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import {
   findSnooze,
   holdSubscriber,
@@ -129,12 +129,14 @@ export const inboxPreferences: Resource = (app, { db }) => {
     )
   /** Serializes changes of one subscriber's preferences. */
   const change = <T>({ session }: { session: InboxSession }, work: (tx: Tx, owner: PreferenceOwner) => Promise<T>) =>
-    db.transaction().execute(async (tx) => {
-      const { environmentId, subscriber } = session
-      if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) !== subscriber.id)
-        throw fail('unauthorized')
-      return work(tx, ownerOf(session))
-    })
+    retryConflicts(() =>
+      db.transaction().execute(async (tx) => {
+        const { environmentId, subscriber } = session
+        if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) !== subscriber.id)
+          throw fail('unauthorized')
+        return work(tx, ownerOf(session))
+      }),
+    )
 
   app.get(
     path,

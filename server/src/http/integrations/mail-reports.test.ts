@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
 import { makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
@@ -237,5 +238,115 @@ describe('a complaint', () => {
       await deliver(`abuse@${domain}`, feedback('stranger', 'abuse', mailId, 'Original-Rcpt-To: <eve@example.com>\n')),
     ).toBe(250)
     expect(await entries(api)).toEqual([])
+  })
+})
+
+test('what the sandbox kept makes no entry, whatever is reported about it', async () => {
+  const { development: api } = await server.freshOrganization()
+  await api.put(`/v1/environments/${api.environmentId}`, { dns: { inboundParseDomain: 'in.sandbox.example' } })
+  await makeWorkflow(api, 'news', [step], { messageClass: 'commercial' })
+  const transactionId = await trigger(api, 'news', { subscriberId: 'ada', email: 'ada@example.com' })
+  await server.drain()
+  const [{ _id, id = _id }] = (await api.get('/v1/sandbox/messages')).body.data
+  const { headers } = (await api.get(`/v1/sandbox/messages/${id}`)).body
+  const bounce = (await bounceOf(api, transactionId)).replace(domain, 'in.sandbox.example')
+  expect(await deliver(bounce, bounced('kept', recipient('5.1.1')))).toBe(250)
+  expect(await deliver('abuse@in.sandbox.example', feedback('kept', 'abuse', headers['X-Belfry-Id']))).toBe(250)
+  expect(await entries(api)).toEqual([])
+})
+
+describe('a mail to several', () => {
+  /** To Ada, with a copy to Bob and a blind one to Cleo; `report` is what the server of the user's own tells. */
+  async function sendToAll() {
+    const api = await prepared()
+    await makeWorkflow(api, 'bill', [step])
+    const overrides = { email: { cc: ['Bob@example.com'], bcc: ['cleo@example.com'] } }
+    const transactionId = await trigger(api, 'bill', { subscriberId: 'ada', email: 'ada@example.com' }, { overrides })
+    await server.drain()
+    const { id, headers } = JSON.parse(vendor.asked.findLast(({ path }) => path === '/mails')?.body ?? '{}')
+    const bounce = await bounceOf(api, transactionId)
+    const [integration] = (await api.get('/v1/integrations')).body.filter(
+      ({ providerId }: { providerId: string }) => providerId === 'email-webhook',
+    )
+    await api.put(`/v1/integrations/${integration._id}`, { configurations: { inboundWebhookEnabled: true } })
+    const report = async (...events: object[]) => {
+      const text = JSON.stringify({ events: events.map((event) => ({ id, ...event })) })
+      const signature = createHmac('sha256', 'key').update(text).digest('hex')
+      const url = `/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${integration._id}`
+      const answer = await api.post(url, text, { authorization: '', 'x-svc-signature': signature })
+      expect(answer, answer.text).toMatchObject({ status: 200 })
+      expect(answer.body).toHaveLength(events.length)
+    }
+    return { api, bounce, mailId: headers['X-Belfry-Id'], report, transactionId }
+  }
+  const told = async (api: Api) =>
+    (await entries(api)).map(({ address, reason, subscriberId }: Record<string, string>) => [
+      address,
+      reason,
+      subscriberId,
+    ])
+
+  test('bounces for those whom the report names, whoever they are', async () => {
+    const { api, bounce } = await sendToAll()
+    const parts = ['cleo@example.com', 'bob@example.com', 'eve@example.com'].map((address) =>
+      recipient('5.1.1', { address }),
+    )
+    const raw = bounced('several', parts.join('\n\n'))
+    expect([await deliver(bounce, raw), await deliver(bounce, raw)]).toEqual([250, 250])
+    expect((await told(api)).sort()).toEqual([
+      ['bob@example.com', 'hard_bounce', null],
+      ['cleo@example.com', 'hard_bounce', null],
+    ])
+  })
+
+  test('is complained about by whom the report names; if it names nobody, nobody is held back', async () => {
+    const { api, mailId } = await sendToAll()
+    expect(await deliver(`feedback@${domain}`, feedback('nameless', 'abuse', mailId))).toBe(250)
+    expect(await told(api)).toEqual([])
+    const raw = feedback('named', 'abuse', mailId, 'Original-Rcpt-To: <bob@example.com>\n')
+    expect(await deliver(`feedback@${domain}`, raw)).toBe(250)
+    expect(await told(api)).toEqual([['bob@example.com', 'complaint', null]])
+  })
+
+  test('is told of by its provider: of each on its own, and of nobody where none is named', async () => {
+    const { api, report } = await sendToAll()
+    await report({ status: 'complaint' }, { status: 'bounced', permanent: true })
+    expect(await told(api)).toEqual([])
+    const at = '2026-05-01T10:00:00Z'
+    for (const address of ['ada@example.com', 'bob@example.com', 'eve@example.com'])
+      await report({ status: 'bounced', permanent: true, recipient: address, at })
+    expect((await told(api)).sort()).toEqual([
+      ['ada@example.com', 'hard_bounce', 'ada'],
+      ['bob@example.com', 'hard_bounce', null],
+    ])
+  })
+
+  test('a bounce that passed does not hide one for good at the same time, nor one of another with the same id', async () => {
+    const { api, report } = await sendToAll()
+    const at = '2026-05-01T10:00:00Z'
+    await report({ status: 'bounced', recipient: 'ada@example.com', at })
+    await report({ status: 'bounced', recipient: 'ada@example.com', at, permanent: true })
+    await report({ status: 'bounced', recipient: 'bob@example.com', eventId: 'e', permanent: true })
+    await report({ status: 'bounced', recipient: 'cleo@example.com', eventId: 'e', permanent: true })
+    expect((await told(api)).map(([address]: string[]) => address).sort()).toEqual([
+      'ada@example.com',
+      'bob@example.com',
+      'cleo@example.com',
+    ])
+  })
+
+  test('a complaint counts, once, however often the mail was opened', async () => {
+    const { api, report, transactionId } = await sendToAll()
+    const opens = Array.from({ length: 600 }, (_, n) => ({ status: 'opened', eventId: `o${n}` }))
+    await report(...opens)
+    const complaint = { status: 'complaint', recipient: 'ada@example.com', eventId: 'c' }
+    await report(complaint)
+    const [entry] = await entries(api)
+    expect(entry).toMatchObject({ reason: 'complaint', address: 'ada@example.com' })
+    expect(await api.delete(`/v1/suppressions/${entry._id}?force=true`)).toMatchObject({ status: 204 })
+    await report(complaint)
+    expect(await entries(api)).toEqual([])
+    const story = storyOf(await runOf(api, transactionId))
+    expect(story.filter((line: string) => line.includes('Message complaint'))).toHaveLength(1)
   })
 })

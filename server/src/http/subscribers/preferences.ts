@@ -1,6 +1,6 @@
 // Preferences of a subscriber: which channels it wants, globally and per workflow, and when.
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../db/core/database.ts'
+import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
 import {
@@ -273,6 +273,7 @@ export function mergeChoices(
 
 export const preferences: Resource = (app, { db }) => {
   const tags = ['Preferences']
+  const change = <T>(work: (tx: Tx) => Promise<T>) => retryConflicts(() => db.transaction().execute(work))
 
   app.get(
     '/v2/subscribers/:subscriberId/preferences',
@@ -319,7 +320,7 @@ export const preferences: Resource = (app, { db }) => {
       const { environment, params, body } = request
       const { workflowId, channels } = body
       const schedule = body.schedule && readSchedule(body.schedule)
-      return db.transaction().execute(async (tx) => {
+      return change(async (tx) => {
         const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         if (workflowId !== undefined) {
@@ -353,7 +354,7 @@ export const preferences: Resource = (app, { db }) => {
     async (request) => {
       const { environment, params, body } = request
       if (body.preferences.length === 0) throw fail('no_preferences')
-      return db.transaction().execute(async (tx) => {
+      return change(async (tx) => {
         const now = request.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         const names = body.preferences.map(({ workflowId }) => workflowId)

@@ -1,4 +1,5 @@
-// Which failures a vendor calls permanent, and whom they are about, by the samples of its documentation.
+// What the reports of a vendor mean, which failures it calls permanent, and whom they are about, by the samples of its
+// documentation.
 import { describe, expect, test } from 'vitest'
 import { InboundRequest } from '../events.ts'
 import { deliveryProvider } from '../index.ts'
@@ -9,6 +10,8 @@ const mandrill = (event: object) => `mandrill_events=${encodeURIComponent(JSON.s
 
 interface Sample {
   providerId: string
+  /** It does not say whom a report is about. */
+  isNameless?: true
   permanent: object | string
   passing: object | string
 }
@@ -59,6 +62,7 @@ const samples: Sample[] = [
   },
   {
     providerId: 'resend',
+    isNameless: true,
     permanent: {
       type: 'email.bounced',
       data: { email_id: '1', to: ['ada@example.com'], bounce: { type: 'Permanent', message: 'no' } },
@@ -72,6 +76,11 @@ const samples: Sample[] = [
     providerId: 'mailjet',
     permanent: { event: 'bounce', MessageID: 1, email: 'ada@example.com', hard_bounce: true },
     passing: { event: 'bounce', MessageID: 1, email: 'ada@example.com', hard_bounce: false },
+  },
+  {
+    providerId: 'netcore',
+    permanent: [{ EVENT: 'bounce', TRANSID: '1', EMAIL: 'ada@example.com', BOUNCE_TYPE: 'HARDBOUNCE' }],
+    passing: [{ EVENT: 'bounce', TRANSID: '1', EMAIL: 'ada@example.com', BOUNCE_TYPE: 'SOFTBOUNCE' }],
   },
   {
     providerId: 'sendinblue',
@@ -90,11 +99,117 @@ async function read(providerId: string, body: object | string) {
   return deliveryProvider(providerId)?.events?.read(request, {} as Tools)
 }
 
-describe.each(samples)('$providerId', ({ providerId, permanent, passing }) => {
+describe.each(samples)('$providerId', ({ providerId, isNameless, permanent, passing }) => {
   test('says which bounces are permanent, and about whom', async () => {
-    expect(await read(providerId, permanent)).toMatchObject([{ recipient: 'ada@example.com', permanent: true }])
+    const about = isNameless ? {} : { recipient: 'ada@example.com' }
+    expect(await read(providerId, permanent)).toMatchObject([{ ...about, permanent: true }])
     const [event] = (await read(providerId, passing)) ?? []
-    expect(event).toMatchObject({ recipient: 'ada@example.com' })
+    expect(event).toMatchObject(about)
     expect(event).not.toHaveProperty('permanent')
+    if (isNameless) expect(event).not.toHaveProperty('recipient')
   })
+})
+
+const of = { email: 'ada@example.com' }
+const brevo = (event: string) => ({ ...of, event, 'message-id': '1' })
+const sendgrid = (event: string) => [{ ...of, id: '1', event }]
+const mailjet = (event: string) => ({ ...of, event, MessageID: 1 })
+const mandrillOf = (event: string) => mandrill({ event, _id: '1', msg: of })
+const netcore = (EVENT: string) => [{ EVENT, TRANSID: '1', EMAIL: of.email }]
+const resend = (type: string) => ({ type, data: { email_id: '1', to: [of.email] } })
+const postmark = (RecordType: string, more: object) => ({ RecordType, MessageID: '1', Recipient: of.email, ...more })
+const mailgun = (event: string) => ({
+  'event-data': { event, recipient: of.email, message: { headers: { 'message-id': '1' } } },
+})
+const ses = (eventType: string, details: object) => {
+  const name = eventType.toLowerCase()
+  return sns({ eventType, mail: { messageId: '1' }, [name]: details })
+}
+const complainedRecipients = [{ emailAddress: of.email }]
+
+test.each<[string, string, object | string, string | undefined]>([
+  ['sendinblue', 'complaint', brevo('complaint'), 'complaint'],
+  ['sendinblue', 'spam', brevo('spam'), 'spam'],
+  ['sendinblue', 'unsubscribed', brevo('unsubscribed'), 'unsubscribed'],
+  ['sendinblue', 'request', brevo('request'), 'sent'],
+  ['sendinblue', 'delivered', brevo('delivered'), 'delivered'],
+  ['sendinblue', 'blocked', brevo('blocked'), 'blocked'],
+  ['sendgrid', 'spamreport', sendgrid('spamreport'), 'spam'],
+  ['sendgrid', 'unsubscribe', sendgrid('unsubscribe'), 'unsubscribed'],
+  ['sendgrid', 'group_unsubscribe', sendgrid('group_unsubscribe'), 'unsubscribed'],
+  ['sendgrid', 'group_resubscribe', sendgrid('group_resubscribe'), undefined],
+  ['sendgrid', 'processed', sendgrid('processed'), undefined],
+  ['mailjet', 'spam', mailjet('spam'), 'spam'],
+  ['mailjet', 'unsub', mailjet('unsub'), 'unsubscribed'],
+  ['mandrill', 'spam', mandrillOf('spam'), 'spam'],
+  ['mandrill', 'unsub', mandrillOf('unsub'), 'unsubscribed'],
+  ['mandrill', 'send', mandrillOf('send'), 'sent'],
+  ['mailgun', 'complained', mailgun('complained'), 'complaint'],
+  ['mailgun', 'unsubscribed', mailgun('unsubscribed'), 'unsubscribed'],
+  ['netcore', 'spam', netcore('spam'), 'spam'],
+  ['netcore', 'unsub', netcore('unsub'), 'unsubscribed'],
+  ['netcore', 'send', netcore('send'), 'sent'],
+  ['resend', 'email.complained', resend('email.complained'), 'complaint'],
+  ['resend', 'email.sent', resend('email.sent'), 'sent'],
+  ['postmark', 'SpamComplaint', postmark('SpamComplaint', {}), 'spam'],
+  ['postmark', 'a bounce that is a complaint', postmark('Bounce', { Type: 'SpamComplaint' }), 'spam'],
+  ['postmark', 'a bounce that unsubscribes', postmark('Bounce', { Type: 'Unsubscribe' }), 'unsubscribed'],
+  ['postmark', 'the answer of a machine', postmark('Bounce', { Type: 'AutoResponder' }), undefined],
+  [
+    'postmark',
+    'an unsubscription',
+    postmark('SubscriptionChange', { SuppressSending: true, SuppressionReason: 'ManualSuppression' }),
+    'unsubscribed',
+  ],
+  [
+    'postmark',
+    'an address stopped after a complaint',
+    postmark('SubscriptionChange', { SuppressSending: true, SuppressionReason: 'SpamComplaint' }),
+    'spam',
+  ],
+  [
+    'postmark',
+    'an address stopped after a bounce',
+    postmark('SubscriptionChange', { SuppressSending: true, SuppressionReason: 'HardBounce' }),
+    'bounced',
+  ],
+  ['postmark', 'somebody back', postmark('SubscriptionChange', { SuppressSending: false }), undefined],
+  ['ses', 'Complaint', ses('Complaint', { complainedRecipients, complaintFeedbackType: 'abuse' }), 'complaint'],
+  ['ses', 'what is no spam', ses('Complaint', { complainedRecipients, complaintFeedbackType: 'not-spam' }), undefined],
+  [
+    'ses',
+    'Subscription, all ended',
+    ses('Subscription', { newTopicPreferences: { unsubscribeAll: true } }),
+    'unsubscribed',
+  ],
+  ['ses', 'Subscription', ses('Subscription', { newTopicPreferences: { unsubscribeAll: false } }), undefined],
+])('%s: %s', async (providerId, _, body, status) => {
+  const events = (await read(providerId, body)) ?? []
+  expect(events.map((event) => event.status)).toEqual(status === undefined ? [] : [status])
+})
+
+test('SES tells of each address that bounced, and of several that may have complained it names none', async () => {
+  const both = [{ emailAddress: 'ada@example.com', diagnosticCode: '550 no' }, { emailAddress: 'bob@example.com' }]
+  const bounced = { providerMessageId: '1', status: 'bounced', externalId: 'm', permanent: true }
+  const events = await read('ses', ses('Bounce', { bounceType: 'Permanent', bouncedRecipients: both }))
+  expect(events).toMatchObject([
+    { ...bounced, recipient: 'ada@example.com', response: '550 no' },
+    { ...bounced, recipient: 'bob@example.com' },
+  ])
+  const [complaint] = (await read('ses', ses('Complaint', { complainedRecipients: both }))) ?? []
+  expect(complaint).toMatchObject({ status: 'complaint' })
+  expect(complaint).not.toHaveProperty('recipient')
+})
+
+test('Postmark says when it happened, and gives bounces an id', async () => {
+  const times = {
+    Bounce: { BouncedAt: '2026-05-01T10:00:00Z', ID: 42, Type: 'SoftBounce' },
+    Delivery: { DeliveredAt: '2026-05-01T10:00:00Z' },
+    Open: { ReceivedAt: '2026-05-01T10:00:00Z' },
+    SubscriptionChange: { ChangedAt: '2026-05-01T10:00:00Z', SuppressSending: true },
+  }
+  for (const [name, more] of Object.entries(times))
+    expect(await read('postmark', postmark(name, more))).toMatchObject([
+      { date: new Date('2026-05-01T10:00:00Z'), ...(name === 'Bounce' ? { externalId: '42' } : {}) },
+    ])
 })

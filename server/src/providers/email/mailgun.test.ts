@@ -174,7 +174,7 @@ describe('registering our webhook with Mailgun', () => {
   test('creates or updates one for each event, and reads the signing key if it may', async () => {
     const known = { body: { webhooks: { opened: { urls: ['https://old.example.com'] } } } }
     const key = { body: { http_signing_key: 'sign' } }
-    expect(await configure(known, webhook, webhook, webhook, webhook, key)).toMatchObject({
+    expect(await configure(known, webhook, webhook, webhook, webhook, webhook, webhook, key)).toMatchObject({
       success: true,
       configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: 'sign' },
     })
@@ -185,12 +185,15 @@ describe('registering our webhook with Mailgun', () => {
       [`PUT ${webhooks}/opened`, { url: webhookUrl }],
       [`POST ${webhooks}`, { id: 'clicked', url: webhookUrl }],
       [`POST ${webhooks}`, { id: 'permanent_fail', url: webhookUrl }],
+      [`POST ${webhooks}`, { id: 'complained', url: webhookUrl }],
+      [`POST ${webhooks}`, { id: 'unsubscribed', url: webhookUrl }],
       ['GET https://api.mailgun.net/v5/accounts/http_signing_key', {}],
     ])
   })
 
   test('works without the signing key, which the user then adds by hand', async () => {
-    expect(await configure(webhook, webhook, webhook, webhook, webhook, { status: 403, body: {} })).toMatchObject({
+    const made = Array.from({ length: 7 }, () => webhook)
+    expect(await configure(...made, { status: 403, body: {} })).toMatchObject({
       success: true,
       message: expect.stringContaining('by hand'),
       configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: '' },

@@ -137,7 +137,7 @@ async function configure(url: string, given: Given, { ask }: Tools): Promise<Aut
   const webhooks = `${baseOf(baseUrl)}/v3/domains/${encodeURIComponent(domain)}/webhooks`
   const headers = basic(user, apiKey)
   const existing = at((await ask(webhooks, { headers })).json, 'webhooks')
-  for (const event of ['delivered', 'opened', 'clicked', 'permanent_fail']) {
+  for (const event of ['delivered', 'opened', 'clicked', 'permanent_fail', 'complained', 'unsubscribed']) {
     if (at(existing, event) == null) await ask(webhooks, { headers, form: { id: event, url } })
     else await ask(`${webhooks}/${event}`, { method: 'PUT', headers, form: { url } })
   }

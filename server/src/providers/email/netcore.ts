@@ -58,6 +58,8 @@ export const netcore = emailProvider({
           means,
           at: Number(textAt(event, 'TIMESTAMP')) * 1000 || undefined,
           response: textAt(event, 'RESPONSE') ?? textAt(event, 'BOUNCE_REASON'),
+          recipient: textAt(event, 'EMAIL'),
+          permanent: /^hard/i.test(textAt(event, 'BOUNCE_TYPE') ?? ''),
         }),
       ),
   },

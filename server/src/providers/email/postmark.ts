@@ -11,8 +11,37 @@ const means: Record<string, EventStatus> = {
   Delivery: 'delivered',
   Bounce: 'bounced',
   SpamComplaint: 'spam',
-  SubscriptionChange: 'unsubscribed',
+  Unsubscribe: 'unsubscribed',
 }
+
+/** Kinds of bounces that are something else. https://postmarkapp.com/developer/api/bounce-api#bounce-types */
+const bounceMeans: Record<string, keyof typeof means | undefined> = {
+  SpamComplaint: 'SpamComplaint',
+  Unsubscribe: 'Unsubscribe',
+  Subscribe: undefined,
+  AutoResponder: undefined,
+  AddressChange: undefined,
+  ChallengeVerification: undefined,
+}
+
+/** Why Postmark stops writing to an address; somebody who subscribes again is reported by the same name. */
+const stopMeans: Record<string, keyof typeof means> = {
+  HardBounce: 'Bounce',
+  SpamComplaint: 'SpamComplaint',
+  ManualSuppression: 'Unsubscribe',
+}
+
+function wordOf(event: unknown): keyof typeof means | undefined {
+  const record = textAt(event, 'RecordType')
+  if (record === 'SubscriptionChange')
+    return at(event, 'SuppressSending') === false
+      ? undefined
+      : (stopMeans[textAt(event, 'SuppressionReason') ?? ''] ?? 'Unsubscribe')
+  const kind = textAt(event, 'Type') ?? ''
+  return record === 'Bounce' && Object.hasOwn(bounceMeans, kind) ? bounceMeans[kind] : record
+}
+
+const timeNames = ['BouncedAt', 'DeliveredAt', 'ReceivedAt', 'ChangedAt']
 
 /** https://postmarkapp.com/developer/api/overview#error-codes */
 const codes = {
@@ -70,12 +99,15 @@ export const postmark = emailProvider({
       eventsIn(body).flatMap((event) =>
         eventOf(event, {
           id: textAt(event, 'MessageID'),
-          // Somebody who subscribes again is reported by the same name.
-          event: at(event, 'SuppressSending') === false ? undefined : textAt(event, 'RecordType'),
+          event: wordOf(event),
           means,
+          at: timeNames.map((name) => textAt(event, name)).find((time) => time !== undefined),
+          externalId: textAt(event, 'ID'),
           response: textAt(event, 'Details') ?? textAt(event, 'Description'),
           recipient: textAt(event, 'Email') ?? textAt(event, 'Recipient'),
-          permanent: ['HardBounce', 'BadEmailAddress'].includes(textAt(event, 'Type') ?? ''),
+          permanent: ['HardBounce', 'BadEmailAddress'].includes(
+            textAt(event, 'Type') ?? textAt(event, 'SuppressionReason') ?? '',
+          ),
         }),
       ),
   },

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../delivery-error.ts'
 import { type EventStatus, eventOf, hmac, isSame } from '../events.ts'
-import { at, bearer, emailProvider, mailSender, secret, textAt } from '../provider.ts'
+import { bearer, emailProvider, mailSender, secret, textAt } from '../provider.ts'
 import { address, base64, some, someOf } from './mail.ts'
 
 const base = 'https://api.resend.com'
@@ -98,8 +98,7 @@ export const resend = emailProvider({
         at: textAt(body, 'created_at'),
         externalId: headers['svix-id'],
         response: textAt(body, 'data.bounce.message') ?? textAt(body, 'data.failed.reason'),
-        // Of several recipients it does not say which one.
-        recipient: at(body, 'data.to.1') === undefined ? textAt(body, 'data.to.0') : undefined,
+        // It lists whom the mail was addressed to, not whom the event is about.
         permanent: textAt(body, 'data.bounce.type') === 'Permanent',
       }),
   },

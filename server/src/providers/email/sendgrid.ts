@@ -27,6 +27,7 @@ const means: Record<string, EventStatus> = {
   delivered: 'delivered',
   spamreport: 'spam',
   unsubscribe: 'unsubscribed',
+  group_unsubscribe: 'unsubscribed',
 }
 
 export const sendgrid = emailProvider({
@@ -175,7 +176,7 @@ async function configure(
   // Configuring twice must not report every event twice.
   const existing = eventsIn(at(json, 'webhooks')).find((webhook) => textAt(webhook, 'url') === url)
   const reported = { delivered: true, open: true, click: true, bounce: true, dropped: true }
-  const events = { ...reported, spam_report: true, unsubscribe: true }
+  const events = { ...reported, spam_report: true, unsubscribe: true, group_unsubscribe: true }
   const webhook = existing ?? (await ask(settings, { headers, json: { enabled: true, url, ...events } })).json
   const id = encodeURIComponent(textAt(webhook, 'id') ?? '')
   const signed = await ask(`${settings}/signed/${id}`, { method: 'PATCH', headers, json: { enabled: true } })

@@ -13,6 +13,7 @@ const means: Record<string, EventStatus> = {
   Open: 'opened',
   Click: 'clicked',
   DeliveryDelay: 'delayed',
+  Subscription: 'unsubscribed',
 }
 
 const oldestMs = 15 * 60 * 1000
@@ -79,20 +80,40 @@ export async function snsEvents(request: InboundRequest, tools: Tools): Promise<
     event,
     (name ?? '').replace(/^./, (first) => first.toLowerCase()),
   )
-  return eventOf(event, {
+  const said = {
     id: textAt(event, 'mail.messageId'),
     event: name,
     means,
     at: textAt(details, 'timestamp') ?? textAt(event, 'mail.timestamp'),
     externalId: textAt(body, 'MessageId'),
-    response:
-      textAt(details, 'smtpResponse') ??
-      textAt(details, 'bouncedRecipients.0.diagnosticCode') ??
-      textAt(details, 'reason'),
-    recipient:
-      textAt(details, 'bouncedRecipients.0.emailAddress') ?? textAt(details, 'complainedRecipients.0.emailAddress'),
-    permanent: name === 'Bounce' && textAt(details, 'bounceType') === 'Permanent',
+  }
+  if (name === 'Bounce') {
+    const permanent = textAt(details, 'bounceType') === 'Permanent'
+    return recipientsIn(details, 'bouncedRecipients').flatMap((bounced) =>
+      eventOf(event, {
+        ...said,
+        permanent,
+        response: textAt(bounced, 'diagnosticCode'),
+        recipient: textAt(bounced, 'emailAddress'),
+      }),
+    )
+  }
+  // A mail provider takes back what it took for spam.
+  if (name === 'Complaint' && textAt(details, 'complaintFeedbackType') === 'not-spam') return []
+  if (name === 'Subscription' && at(details, 'newTopicPreferences.unsubscribeAll') !== true) return []
+  const complained = recipientsIn(details, 'complainedRecipients')
+  return eventOf(event, {
+    ...said,
+    response: textAt(details, 'smtpResponse') ?? textAt(details, 'reason'),
+    // Of several it lists everybody who may have complained, not who did.
+    recipient: complained.length === 1 ? textAt(complained[0], 'emailAddress') : undefined,
   })
+}
+
+/** At least one, of whom nothing is known. */
+function recipientsIn(details: unknown, name: string): unknown[] {
+  const list = at(details, name)
+  return Array.isArray(list) && list.length > 0 ? list : [undefined]
 }
 
 function parse(json: string): unknown {

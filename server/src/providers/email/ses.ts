@@ -32,20 +32,19 @@ export const ses = emailProvider({
     })
     const { ses: settings, ...mail } = body
     const { content, recipients } = await composed(mail, tools)
-    const answer = await tools.start(() =>
-      tools.ask(`${endpoint(keys.region, tools)}/v2/email/outbound-emails`, {
-        headers,
-        query,
-        json: {
-          // All recipients, because blind copies are not in the mail's headers.
-          Destination: { ToAddresses: recipients },
-          Content: { Raw: { Data: base64(content) } },
-          ConfigurationSetName: tools.configurations.configurationSetName,
-          ...(isPlain(settings) ? (rename(settings, { casing: 'pascal' }) as object) : {}),
-        },
-        sign: awsSignature('ses', keys, tools.clock.now()),
-      }),
-    )
+    const answer = await tools.deliver(`${endpoint(keys.region, tools)}/v2/email/outbound-emails`, {
+      isExtended: true,
+      headers,
+      query,
+      json: {
+        // All recipients, because blind copies are not in the mail's headers.
+        Destination: { ToAddresses: recipients },
+        Content: { Raw: { Data: base64(content) } },
+        ConfigurationSetName: tools.configurations.configurationSetName,
+        ...(isPlain(settings) ? (rename(settings, { casing: 'pascal' }) as object) : {}),
+      },
+      sign: awsSignature('ses', keys, tools.clock.now()),
+    })
     return { providerMessageId: textAt(answer.json, 'MessageId') }
   },
 

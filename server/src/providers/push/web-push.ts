@@ -50,20 +50,25 @@ export const webPushProvider = pushProvider({
       seconds: tokenSeconds,
     })
     await withToken(tools, `vapid ${url.origin} ${subject}`, sign, async (authorization) => {
-      const answer = await start(() =>
-        http.exchange(url.href, {
-          method: 'POST',
-          headers: {
-            ...(encrypted as Record<string, string>),
-            authorization,
-            ...(topic === undefined ? {} : { Topic: topicOf(topic) }),
-            ...added.headers,
-          },
-          body: body as Buffer,
-          timeoutMs,
-        }),
-      )
-      accept(url.host, answer)
+      const place = await http.place(url.href, { timeoutMs })
+      try {
+        const answer = await start(() =>
+          http.exchange(url.href, {
+            method: 'POST',
+            headers: {
+              ...(encrypted as Record<string, string>),
+              authorization,
+              ...(topic === undefined ? {} : { Topic: topicOf(topic) }),
+              ...added.headers,
+            },
+            body: body as Buffer,
+            ...{ timeoutMs, place },
+          }),
+        )
+        accept(url.host, answer)
+      } finally {
+        place.leave()
+      }
     })
     return { providerMessageId: message.id, date: clock.now().toISOString() }
   },

@@ -191,7 +191,7 @@ export type DetailKey = keyof typeof lines
 
 /** A line as a step writes it; the engine adds id and time. */
 export interface Detail
-  extends Pick<StoredDetail, 'detail' | 'status' | 'source' | 'providerId' | 'messageId' | 'isRetry'> {
+  extends Pick<StoredDetail, 'detail' | 'status' | 'source' | 'providerId' | 'messageId' | 'isRetry' | 'recipients'> {
   raw?: unknown
 }
 

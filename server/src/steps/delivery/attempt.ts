@@ -9,7 +9,7 @@ import { type DeadAddress, type Detail, detail, type Reason } from '../contract/
 import type { StepRun } from '../contract/step-run.ts'
 import type { HeldBack, Recipients, Sender } from '../contract/suppression.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
-import { isCommercial } from './consent-links.ts'
+import { isCommercial, isStillCritical } from './consent-links.ts'
 import { openIntegration, selected } from './integration-choice.ts'
 import { isMirrored } from './mirrored.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
@@ -31,6 +31,8 @@ export interface Destination {
   /** Added to the provider's answer in the log. */
   told?: Record<string, unknown>
   message(integration: IntegrationRow, attempt: number): Message | Promise<Message>
+  /** What the log says about an integration that the message goes on to. */
+  warnings?(integration: IntegrationRow): Detail[]
   /** Called if the recipient cannot be reached there, now or ever. */
   forget?(error: DeliveryError): Promise<Detail[]>
 }
@@ -150,7 +152,7 @@ export class Attempt {
     this.#note(detail('failed_over', { from: from?.identifier, to: next.identifier, ...why }))
     if (from) this.#tools.meter?.failedOver(from.provider_id, typeof error === 'string' ? 'paused' : error.code)
     this.#use(next)
-    this.details.push(selected(next, this.#of, this.#tools.brand))
+    this.details.push(selected(next, this.#of, this.#tools.brand), ...(this.#destination.warnings?.(next) ?? []))
   }
 
   /** @returns whether there is more to try at once */
@@ -182,7 +184,7 @@ export class Attempt {
       progress.place = result.place
       progress.error = undefined
       const { refusedRecipients, place: _, ...told } = result
-      this.#note(detail('message_sent', { ...told, ...this.#destination.told }))
+      this.#note({ ...detail('message_sent', { ...told, ...this.#destination.told }), ...this.#toSeveral() })
       if (refusedRecipients) {
         const recipients = refusedRecipients.map(({ address, says }) => ({ address, says }))
         this.#note(detail('recipients_refused', { recipients }))
@@ -347,6 +349,13 @@ export class Attempt {
     return false
   }
 
+  /** Whom the call was for, unless that was the message's only address: a report will name one of them. */
+  #toSeveral(): Pick<Detail, 'recipients'> {
+    const { channel, addresses } = this.#reaching ?? { channel: undefined, addresses: [] }
+    const isOne = addresses.length === 1 && this.#heldBack.size === 0
+    return isOne || (channel !== 'email' && channel !== 'sms') ? {} : { recipients: [...addresses] }
+  }
+
   #chance(call: ChanceOf['call']): () => number {
     const { run, step } = this.#of
     const destination = () => this.#among.indexOf(this.#destination)
@@ -405,5 +414,5 @@ const senderOf = ({ run }: StepRun): Sender => ({
   workflowId: run.workflow.identifier,
   category: run.workflow.consent_category ?? null,
   messageClass: isCommercial(run) ? 'commercial' : 'transactional',
-  isCritical: run.critical,
+  isCritical: isStillCritical(run),
 })

@@ -9,6 +9,10 @@ import { type RunFacts, type StepRun, situationOf } from '../contract/step-run.t
 export const isCommercial = ({ workflow }: Pick<RunFacts, 'workflow'>): boolean =>
   workflow.message_class === 'commercial'
 
+/** A run keeps the word of its beginning; people may refuse it from the moment its workflow is commercial. */
+export const isStillCritical = (run: Pick<RunFacts, 'workflow' | 'critical'>): boolean =>
+  run.critical && !isCommercial(run)
+
 /** Where links in messages of this environment lead. */
 export const linkBaseOf = ({ run }: StepRun, { publicUrl }: Pick<CallTools, 'publicUrl'>): string =>
   (run.environment.consent.brand.linkBaseUrl ?? publicUrl).replace(/\/+$/, '')
@@ -130,16 +134,19 @@ export function bounceAddressOf(
 }
 
 const headerName = 'List-Unsubscribe'
+const postName = `${headerName}-Post`
+const isNamed = (header: string, name: string) => header.toLowerCase() === name.toLowerCase()
 
-/** RFC 8058. A caller who names the header replaces both; Belfry adds neither. */
-export function unsubscribeHeaders(
+/** The given headers with those of RFC 8058. A caller who names the first replaces both; each stands once. */
+export function withUnsubscribeHeaders(
   { url, mailto }: { url: string; mailto: string | undefined },
   given: Record<string, string>,
 ): Record<string, string> {
-  if (Object.keys(given).some((name) => name.toLowerCase() === headerName.toLowerCase())) return {}
+  if (Object.keys(given).some((name) => isNamed(name, headerName))) return given
   return {
+    ...Object.fromEntries(Object.entries(given).filter(([name]) => !isNamed(name, postName))),
     [headerName]: mailto === undefined ? `<${url}>` : `<${url}>, <${mailto}>`,
-    ...(isOneClick(url) ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {}),
+    ...(isOneClick(url) ? { [postName]: 'List-Unsubscribe=One-Click' } : {}),
   }
 }
 

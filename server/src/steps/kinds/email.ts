@@ -46,9 +46,9 @@ import {
   linkedSituation,
   linkNames,
   preferencesUrl,
-  unsubscribeHeaders,
   unsubscribeMailto,
   unsubscribeUrl,
+  withUnsubscribeHeaders,
 } from '../delivery/consent-links.ts'
 import { dispatch, openingDetails } from '../delivery/dispatch.ts'
 import {
@@ -242,6 +242,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       key: channel,
       messageId: id,
       integrations,
+      ...(refusing ? { warnings: headersLeftOut } : {}),
       message: (integration, attempt) =>
         composed(of, tools, integration, { id, attempt, to, content, replyTo, attachments, refusing }),
     },
@@ -359,6 +360,7 @@ interface Parts {
 
 /** What commercial mail gets. */
 interface Refusing {
+  /** Those given, with its own. */
   headers(given: Record<string, string>): Record<string, string>
   /** With the footer, unless it has a link of ours or the environment wants none. */
   footed<Content extends { html: string; text?: string }>(content: Content): Content
@@ -378,7 +380,7 @@ function refusingOf(of: StepRun, tools: CallTools, addressed: Addressed): Refusi
     preferences: { words: texts.preferences, url: preferencesUrl(of, tools, addressed) },
   }
   return {
-    headers: (given) => unsubscribeHeaders({ url, mailto }, given),
+    headers: (given) => withUnsubscribeHeaders({ url, mailto }, given),
     footed(content) {
       if (!hasFooter || isLinked.test(content.html)) return content
       const text = content.text === undefined ? {} : { text: content.text + footerText(footer) }
@@ -391,11 +393,14 @@ function refusingOf(of: StepRun, tools: CallTools, addressed: Addressed): Refusi
       return [
         ...(others > 0 ? [detail('one_person')] : []),
         ...(isOneClick(url) ? [] : [detail('one_click_needs_https')]),
-        ...(deliveryProvider(first.provider_id)?.takesNoHeaders ? [detail('no_unsubscribe_header')] : []),
+        ...headersLeftOut(first),
       ]
     },
   }
 }
+
+const headersLeftOut = ({ provider_id: providerId }: IntegrationRow): Detail[] =>
+  deliveryProvider(providerId)?.takesNoHeaders ? [detail('no_unsubscribe_header')] : []
 
 /** The trigger comes first, then the step, then the integration. */
 function composed(
@@ -430,7 +435,7 @@ function composed(
     html: tracked(html, of, tools, addressed),
     text,
     ...(bounceAddress === undefined ? {} : { bounceAddress }),
-    headers: { ...headers, ...refusing?.headers(headers), ...idHeaders(of, tools, parts.id) },
+    headers: { ...(refusing?.headers(headers) ?? headers), ...idHeaders(of, tools, parts.id) },
     ...(ipPoolName === undefined ? {} : { ipPoolName }),
     details: {
       transactionId: run.transactionId,
