@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { WorkflowVersion } from '../../engine/core/memory.ts'
 import { isActive } from '../../engine/runs/compose.ts'
-import { checkExpectations } from '../../engine/simulation/expectations.ts'
 import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
 import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
 import { inSnapshot, Reading } from '../../engine/simulation/snapshot.ts'
@@ -99,7 +98,6 @@ export const simulations: Resource = (app, services) => {
             const draft = given && draftOf(given, { stored, now })
             const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
             const expect = body.expect ?? []
-            checkExpectations(expect, scenario.startAt)
             const read = new Reading(tx, environmentId, scenario)
             const snapshot = await read.all(secrets, draft ?? stored)
             refuseUnanswered(scenario, snapshot)
