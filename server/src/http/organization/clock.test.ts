@@ -97,6 +97,9 @@ test('what is no time, or the wrong one, is refused', async () => {
     { by: 3 },
   ])
     expect(await api.post('/v1/clock/advance', body)).toMatchObject({ status: 422, body: { code: 'validation' } })
+  const far = await api.post('/v1/clock/advance', { to: '+2h' })
+  expect(far).toMatchObject({ status: 422, body: { code: 'validation' } })
+  expect(far.text).toContain('is a duration; say how far in by')
   expect(await api.post('/v1/clock/advance', { to: '2026-03-28T18:59:59Z' })).toMatchObject({
     ...{ status: 422, body: { code: 'clock_backwards', message: `The clock stands at ${start} and does not go back` } },
   })
@@ -269,6 +272,38 @@ test('a clock does not move before a request at its time is answered', async () 
   await acting.query('COMMIT')
   acting.release()
   expect((await moving).now).toBe('2026-03-28T20:00:00.000Z')
+})
+
+test('a simulation begins at the time it shows, and neither it nor an impact waits until the clock has moved', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [delay(1), email()])
+  await trigger(api)
+  await api.advance()
+  const { name, active, origin, preferences, steps } = (await api.get('/v2/workflows/news')).body
+  const moving = await server.database.pool.connect()
+  try {
+    await moving.query('BEGIN')
+    await moving.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act ${api.environmentId}`])
+    const scenario = { workflow: { workflowId: 'news' }, inputs: [{ type: 'trigger', at: '+0s', to: ada }] }
+    const simulated = await api.post('/v1/simulations', scenario)
+    expect(simulated.body).toMatchObject({ startAt: start, endAt: '2026-03-28T20:00:00.000Z' })
+    const draft = {
+      ...{ name, active, origin, preferences: { user: preferences.user } },
+      steps: steps.map((step: { stepId: string; controlValues: object }) =>
+        step.stepId === 'mail' ? { ...step, controlValues: { ...step.controlValues, subject: 'Other' } } : step,
+      ),
+    }
+    const change = await api.post('/v2/workflows/news/impact', { draft })
+    expect(change.status, change.text).toBe(200)
+    expect(change.body).toMatchObject({ waiting: { runs: 1 }, replay: { triggers: 1, kinds: { content: 1 } } })
+    const published = await server.wideApi.post(`/v2/environments/${api.environmentId}/impact`, {
+      ...{ sourceEnvironmentId: server.api.environmentId, triggers: 0 },
+    })
+    expect(published.status, published.text).toBe(200)
+  } finally {
+    await moving.query('ROLLBACK')
+    moving.release()
+  }
 })
 
 test('a second advance meanwhile is refused, and a process that died leaves none', async () => {

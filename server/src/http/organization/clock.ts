@@ -125,6 +125,7 @@ export const clocks: Resource = (app, { engine, clock }) => {
 function targetOf({ by, to }: { by?: string; to?: string }): Target {
   if ((by === undefined) === (to === undefined)) throw generalError(['either by or to must be given'])
   if (by !== undefined) return { by: read('by', () => durationMs(by)) }
+  if (to?.startsWith('+')) throw generalError([`to: ${JSON.stringify(to)} is a duration; say how far in by`])
   return to === 'next' ? 'next' : { to: momentOf('to', to ?? '') }
 }
 
