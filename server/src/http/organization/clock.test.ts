@@ -327,6 +327,29 @@ test('a second advance meanwhile is refused, and a process that died leaves none
   expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
 })
 
+test('however many clocks are moved at once, what is due elsewhere is done, and all of them get there', async () => {
+  const moved = await Promise.all(Array.from({ length: 12 }, () => heldApi(server, { now: start })))
+  const other = await heldApi(server, { now: start })
+  await workflow(other, [inApp])
+  const acting = await server.database.pool.connect()
+  await acting.query('BEGIN')
+  for (const { environmentId } of moved)
+    await acting.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [`act ${environmentId}`])
+  const advances = moved.map((api) => api.advance({ by: '1h' }))
+  await vi.waitUntil(async () => {
+    const { rows } = await server.database.pool.query(
+      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+    )
+    return rows.length >= 8
+  })
+  await trigger(other)
+  await server.drain()
+  expect((await other.get('/v1/messages')).body.data).toHaveLength(1)
+  await acting.query('COMMIT')
+  acting.release()
+  for (const told of await Promise.all(advances)) expect(told).toMatchObject({ reached: true })
+})
+
 test('deleting the environment ends an advance', async () => {
   const api = await heldApi(server, { now: start })
   await workflow(api, [...Array.from({ length: 15 }, (_, n) => delay(1, 'hours', `wait-${n}`)), inApp])

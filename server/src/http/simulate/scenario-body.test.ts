@@ -48,6 +48,9 @@ test('an invented topic takes the place of the stored one', async () => {
   const body = { workflow: { draft: { steps: [inApp] } }, inputs: [trigger({ to })] }
   const people = ({ runs }: { runs: Array<{ subscriberId: string }> }) => runs.map(({ subscriberId }) => subscriberId)
   expect(people(await played(body))).toEqual(['ada'])
+  // Who replaces a stored subscriber stays in their topics.
+  const subscribers = [{ subscriberId: 'ada', firstName: 'Another' }]
+  expect(people(await played({ ...body, subscribers }))).toEqual(['ada'])
   const topics = [{ topicKey: 'cats', subscriberIds: ['bo', 'cy'] }]
   expect(people(await played({ ...body, topics }))).toEqual(['bo', 'cy'])
 })
