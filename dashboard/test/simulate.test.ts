@@ -258,14 +258,12 @@ describe('the Simulate panel', () => {
   })
 
   test('an inactive workflow is copied as what was played, also over plain HTTP; a viewer is told why nothing is', async () => {
-    const wait = { name: 'Patience', stepId: 'paid', type: 'wait_for_event' }
-    const arms = [
-      { name: 'all', condition: { '==': [1, 1] }, steps: [{ ...inApp, name: 'In an arm', stepId: 'inner' }] },
-    ]
-    const steps = [
-      { name: 'Which', stepId: 'which', type: 'branch', controlValues: { arms, default: { steps: [] } } },
-      { ...wait, controlValues: { event: 'order.paid', key: '{{payload.order}}', amount: 40, unit: 'days' } },
-    ]
+    const wait = {
+      ...{ name: 'Patience', stepId: 'paid', type: 'wait_for_event' },
+      controlValues: { for: [{ event: 'order.paid', key: '{{payload.order}}' }], amount: 60, unit: 'days' },
+    }
+    const arms = [{ name: 'all', condition: { '==': [1, 1] }, steps: [inApp, wait] }]
+    const steps = [{ name: 'Which', stepId: 'which', type: 'branch', controlValues: { arms, default: { steps: [] } } }]
     const made = await api?.post('/v2/workflows', { name: 'off', workflowId: 'off', active: false, steps })
     expect(made?.status, made?.text).toBe(201)
     await simulate('off', 'In-app to Ada')
@@ -286,7 +284,7 @@ describe('the Simulate panel', () => {
     await panel.getByRole('combobox', { name: 'What' }).click()
     for (const name of ['Connection lost', 'Hangs for 30 seconds']) await page.getByRole('option', { name }).waitFor()
     await page.keyboard.press('Escape')
-    // With a pin ten days later, it is played for ten days longer.
+    // A pin that is later has it played for longer.
     await panel.getByRole('textbox', { name: 'After' }).fill('9d')
     await panel.getByText('One step still waits after 39 days.').waitFor()
     await takeScreenshots(page, 'simulate-waits')
