@@ -1,6 +1,7 @@
 // Lives through a scenario: in an environment whose clock is held, which is made for it and deleted after it. Everything goes
 // through the API, as a test of an application would.
 
+import { callsOthers, NotLivable, readsVariables, refuseStored, refuseUnlivable, stepsIn } from './livable.mjs'
 import { countOf, shownMessage, shownRun, windowsOf } from './lived.mjs'
 
 /**
@@ -14,22 +15,7 @@ import { countOf, shownMessage, shownRun, windowsOf } from './lived.mjs'
  * }} Tools with `isAnswered`, whoever is called answers as the scenario says; `begin` makes the workflow, which is defined in code
  */
 
-/** A scenario that can only be simulated. */
-export class NotLivable extends Error {}
-
-const sandboxFaults = new Set([
-  'rate_limited',
-  'timeout',
-  'reset',
-  'server_error',
-  'bounce',
-  'rejected',
-  'unauthorized',
-])
 const pageSize = 50
-/** What the API does not tell of what has happened. */
-const [onlyToldOfSteps, onlyToldOfWindows] = [new Set(['waits', 'attempts', 'windowId']), new Set(['id', 'endsAt'])]
-
 class Api {
   /** @param {Service} service */
   constructor({ url, key, environment, fetch: ask = fetch }) {
@@ -82,10 +68,10 @@ export async function live(service, body, { momentMs, isAnswered = false, begin 
   const { name: identifier, workflow, isStored } = await workflowOf(root, body)
   if (workflow.origin === 'external' && !begin)
     throw new NotLivable('it is defined in code, which would really be called')
-  const people = await peopleOf(root, body)
   refuseUnlivable(body, { isAnswered })
   const others = await othersOf(root, body, { identifier, workflow })
   const all = [...others.steps, ...draftsIn(body).flatMap(({ steps }) => steps), ...(workflow.steps ?? [])]
+  await refuseStored(root, body, stepsIn(all))
   if (!isAnswered && stepsIn(all).some(callsOthers)) throw new NotLivable('its HTTP requests would really be made')
   if (readsVariables(JSON.stringify(all)))
     throw new NotLivable('its texts have variables of the environment, and a held one has none')
@@ -108,7 +94,7 @@ export async function live(service, body, { momentMs, isAnswered = false, begin 
     await copyGuards(root, api)
     if (begin) await begin({ key, environmentId: environment._id })
     else if (!isStored) await life.make(workflow)
-    await life.prepare(people)
+    await life.prepare(body.subscribers ?? [])
     return await life.live()
   } finally {
     await root.ask('DELETE', `/v1/environments/${environment._id}`, undefined)
@@ -221,70 +207,6 @@ async function publish(/** @type {Api} */ root, /** @type {string} */ target, /*
 async function copyGuards(/** @type {Api} */ from, /** @type {Api} */ to) {
   const { quietHours, caps } = await from.need('GET', '/v2/guards')
   if (caps.length > 0 || quietHours !== 'skip') await to.need('PUT', '/v2/guards', { quietHours, caps })
-}
-
-/** Whether a template reads `env`. */
-const readsVariables = (/** @type {string} */ text) =>
-  text
-    .split(/\{[{%]/)
-    .slice(1)
-    .some((part) => /(?:^|[^.\w])env\./.test(part.split('}', 1)[0] ?? ''))
-
-/** Whether somebody outside is asked: by the step, or by a filter of it. */
-const callsOthers = (/** @type {Members} */ { type, filters = [] }) =>
-  type === 'http_request' ||
-  filters.some((/** @type {Members} */ { children = [] }) =>
-    children.some((/** @type {Members} */ { on }) => on === 'webhook'),
-  )
-
-/** Everybody whom the scenario invents. Who is stored elsewhere can only be simulated. */
-async function peopleOf(/** @type {Api} */ root, /** @type {Members} */ { subscribers = [], inputs }) {
-  const invented = new Set(subscribers.map((/** @type {Members} */ each) => each.subscriberId))
-  const named = inputs
-    .flatMap((/** @type {Members} */ { to }) => (Array.isArray(to) ? to : [to]))
-    .flatMap((/** @type {unknown} */ one) => (typeof one === 'string' ? [one] : []))
-    .filter((/** @type {string} */ id) => !invented.has(id))
-  for (const id of new Set(named))
-    if ((await root.ask('GET', `/v2/subscribers/${encodeURIComponent(String(id))}`, undefined)).status === 200)
-      throw new NotLivable(`${String(id)} is stored, and only those the scenario invents can be lived through`)
-  return subscribers
-}
-
-function refuseUnlivable(
-  /** @type {Members} */ { integrations, answers, inputs, subscribers = [], expect = [] },
-  /** @type {{ isAnswered: boolean }} */ { isAnswered },
-) {
-  if (integrations) throw new NotLivable('a held environment has the sandbox only, and the scenario names integrations')
-  if (answers && Object.keys(answers).length > 0 && !isAnswered)
-    throw new NotLivable('the scenario says what others would answer, and they are really called')
-  if (subscribers.some((/** @type {Members} */ { base }) => base === 'stored'))
-    throw new NotLivable('stored subscribers can only be simulated')
-  for (const { type, fault, providerId, integrationIdentifier, version } of inputs) {
-    if (type === 'fault' && !sandboxFaults.has(fault)) throw new NotLivable(`the sandbox has no fault ${fault}`)
-    if (type === 'fault' && (providerId || integrationIdentifier))
-      throw new NotLivable('the sandbox has faults for channels only')
-    if (type === 'workflow' && version !== undefined)
-      throw new NotLivable('an earlier version of a workflow can only be simulated')
-  }
-  for (const { window, totals, step } of expect) {
-    for (const member of Object.keys(step ?? {}))
-      if (onlyToldOfSteps.has(member)) throw new NotLivable(`only a simulation tells the ${member} of a step`)
-    for (const member of Object.keys(window ?? {}))
-      if (onlyToldOfWindows.has(member)) throw new NotLivable(`only a simulation tells the ${member} of a window`)
-    if (window?.kind === 'throttle') throw new NotLivable('the windows of throttles are only told by a simulation')
-    if (totals?.attempts !== undefined) throw new NotLivable('attempts are only counted by a simulation')
-  }
-}
-
-/** Also those in the arms of branches. @returns {Members[]} */
-function stepsIn(/** @type {Members[]} */ steps) {
-  return steps.flatMap(({ kind, ...own }) => {
-    // Where clients know ten types only, others are wrapped in custom ones.
-    const values = own.controlValues?.custom ?? own.controlValues
-    const step = kind === undefined ? own : { ...own, type: kind, controlValues: values }
-    const { arms = [], default: otherwise = {} } = step.type === 'branch' ? (step.controlValues ?? {}) : {}
-    return [step, ...[...arms, otherwise].flatMap((arm) => stepsIn(arm?.steps ?? []))]
-  })
 }
 
 class Life {
@@ -439,8 +361,13 @@ class Life {
       ({ hasMore } = await this.api.need('POST', '/v1/events/cancel', { key, workflowId, subscriberId }))
   }
 
+  /** Its place among the triggers of the list, whenever they happen. */
+  #placeOf(/** @type {number} */ index) {
+    return this.body.inputs.slice(0, index + 1).filter((/** @type {Members} */ { type }) => type === 'trigger').length
+  }
+
   async #trigger(/** @type {Members} */ { broadcast, ...said }, /** @type {number} */ index, /** @type {number} */ at) {
-    const transactionId = said.transactionId ?? `sim-${this.triggers.length + 1}`
+    const transactionId = said.transactionId ?? `sim-${this.#placeOf(index)}`
     const path = broadcast ? '/v1/events/trigger/broadcast' : '/v1/events/trigger'
     const { status, body } = await this.api.ask('POST', path, { name: this.identifier, ...said, transactionId })
     const told = body?.data ?? body

@@ -43,8 +43,30 @@ test('an environment whose clock is held shows its time on every page, and butto
   await bar.getByRole('button', { name: 'Go' }).click()
   await bar.getByText('Mon, Mar 30, 2026, 22:00:00 UTC').waitFor()
 
-  // While it moves: a bar, a count, and a way to stop.
+  // While it moves: a bar, a count, and a way to stop, which ends the request.
   await held.post('/v1/events/trigger', { name: 'later', to: 'ada' })
+  const stopped = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/v1/clock/advance'))
+  await page.route('**/v1/clock/advance', () => undefined)
+  await bar.getByRole('button', { name: '+1 h' }).click()
+  // How far it has come is asked while it moves.
+  await page.waitForRequest((request) => request.url().endsWith('/v1/clock'))
+  await bar.getByRole('button', { name: 'Stop on the way' }).click()
+  await stopped
+  await page.getByText('Stopped on the way').waitFor()
+  await bar.getByRole('button', { name: '+1 h' }).waitFor()
+  await page.unroute('**/v1/clock/advance')
+  // Somebody else's advance is shown, and theirs to stop.
+  await page.route('**/v1/clock', async (route) => {
+    const answer = await route.fetch()
+    const told = await answer.json()
+    await route.fulfill({ response: answer, json: { ...told, advancingTo: '2026-04-30T22:00:00.000Z' } })
+  })
+  await page.reload()
+  await bar.getByRole('progressbar').waitFor()
+  expect(await bar.getByRole('button').count()).toBe(0)
+  await page.unroute('**/v1/clock')
+  await bar.getByRole('button', { name: '+1 d' }).waitFor()
+
   let answer: () => void = () => undefined
   const release = new Promise<void>((resolve) => {
     answer = resolve

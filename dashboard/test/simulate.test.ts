@@ -257,6 +257,44 @@ describe('the Simulate panel', () => {
     expect(answer?.body).toMatchObject({ passed: true, totals: { messages: { email: 2, in_app: 2 } } })
   })
 
+  test('an inactive workflow is copied as what was played, also over plain HTTP; a viewer is told why nothing is', async () => {
+    const wait = {
+      ...{ name: 'Patience', stepId: 'paid', type: 'wait_for_event' },
+      controlValues: { for: [{ event: 'order.paid', key: '{{payload.order}}' }], amount: 60, unit: 'days' },
+    }
+    const arms = [{ name: 'all', condition: { '==': [1, 1] }, steps: [inApp, wait] }]
+    const steps = [{ name: 'Which', stepId: 'which', type: 'branch', controlValues: { arms, default: { steps: [] } } }]
+    const made = await api?.post('/v2/workflows', { name: 'off', workflowId: 'off', active: false, steps })
+    expect(made?.status, made?.text).toBe(201)
+    await simulate('off', 'In-app to Ada')
+    await list.getByText(/^“Patience” waits for an event about Ada, until /).waitFor()
+    await panel.getByText('One step still waits after 30 days.').waitFor()
+    await panel.getByText('The workflow is inactive; it is played as if it were active.').waitFor()
+    await panel.locator('[data-lane] [title="Patience: waits for an event"]').first().waitFor()
+    await page.evaluate(`
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.addEventListener('copy', () => { window.copied = document.activeElement.value })`)
+    await panel.getByRole('button', { name: 'Copy as scenario' }).click()
+    await page.getByText('Copied as a scenario file').waitFor()
+    const { name: _, ...scenario } = parse(await page.evaluate<string>('window.copied'))
+    expect((await api?.post('/v1/simulations', scenario))?.body).toMatchObject({ passed: true, totals: { runs: 1 } })
+
+    await panel.getByRole('button', { name: 'Add' }).click()
+    await page.getByRole('menuitem', { name: 'Provider fails' }).click()
+    await panel.getByRole('combobox', { name: 'What' }).click()
+    for (const name of ['Connection lost', 'Hangs for 30 seconds']) await page.getByRole('option', { name }).waitFor()
+    await page.keyboard.press('Escape')
+    // A pin that is later has it played for longer.
+    await panel.getByRole('textbox', { name: 'After' }).fill('9d')
+    await panel.getByText('One step still waits after 39 days.').waitFor()
+    await takeScreenshots(page, 'simulate-waits')
+
+    const { page: viewers } = await open({ api: api as Api, path: '/workflows/off?simulate=true', role: 'viewer' })
+    const shown = viewers.getByRole('region', { name: 'Simulate' })
+    await shown.getByText('Trigger for Ada: refused. The workflow is inactive.').waitFor()
+    expect(await shown.getByText('it is played as if it were active').count()).toBe(0)
+  })
+
   test('it fits a phone, and a scenario that is too large says by what', async () => {
     await simulate('comments', 'Email to Ada: 1 comments')
     expect(await overflowOnPhone(page)).toBe(0)
@@ -314,6 +352,16 @@ describe('impact', () => {
     await dialog.getByText('No run waits.').waitFor()
     const runs = (await production?.get('/v1/notifications?workflowIds=orders&status=processing'))?.body.data
     expect(runs).toEqual([])
+
+    // What the server refuses is said as it says it.
+    await own.route('**/v2/workflows/orders', (route) =>
+      route.request().method() === 'PUT'
+        ? route.fulfill({ status: 422, json: { statusCode: 422, code: 'validation', message: 'Too many steps.' } })
+        : route.continue(),
+    )
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog.getByText('It was not saved. Too many steps.').waitFor()
+    await own.unroute('**/v2/workflows/orders')
 
     // Somebody saves meanwhile: what is saved is what was looked at, or nothing.
     await production?.patch('/v2/workflows/orders', { description: 'Changed meanwhile' })

@@ -131,7 +131,13 @@ describe('a role that can only read suffices', () => {
     const stored = (await findWorkflow(reader.db, api.environmentId, 'quiet')) as WorkflowVersion
     const body = { workflow: { workflowId: 'quiet' }, startAt, inputs } as Parameters<typeof readScenario>[0]
     const reading = { brand: new Brand('novu'), secrets: { encrypt: (clear: string) => clear } }
-    return readScenario(body, { ...reading, environmentId: api.environmentId, now: server.clock.now(), stored })
+    return readScenario(body, {
+      ...reading,
+      environmentId: api.environmentId,
+      now: server.clock.now(),
+      stored,
+      bodyBytes: 0,
+    })
   }
 
   test('and it can do nothing else', async () => {

@@ -1,8 +1,9 @@
 // Plays every scenario of the documentation: simulated, and lived through in an environment whose clock is held.
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { live, NotLivable } from '../../scripts/live.mjs'
+import { NotLivable } from '../../scripts/livable.mjs'
+import { live } from '../../scripts/live.mjs'
 import { expectations } from '../src/engine/simulation/expectations.ts'
 import { momentMs } from '../src/engine/simulation/moments.ts'
 import { useServer } from './server.ts'
@@ -143,3 +144,45 @@ test.each([
     }),
   ).rejects.toThrow(NotLivable),
 )
+
+describe('what is stored elsewhere can only be simulated', () => {
+  const inputs = (more: object) => [{ at: '+0s', type: 'trigger', to: 'ann', ...more }]
+  beforeAll(async () => {
+    const { api } = server
+    await api.post('/v2/subscribers', { subscriberId: 'kept', email: 'kept@example.com' })
+    await api.post('/v2/topics', { key: 'kept-topic', name: 'Kept' })
+    await api.post('/v1/tenants', { identifier: 'kept-tenant', name: 'Kept' })
+    await api.post('/v2/contexts', { type: 'shop', id: 'kept-shop', data: { name: 'Kept' } })
+  })
+
+  test.each<[string, object]>([
+    ['kept', { inputs: inputs({ to: 'kept' }) }],
+    ['kept', { inputs: inputs({ to: [{ subscriberId: 'kept', firstName: 'K' }] }) }],
+    ['kept', { inputs: inputs({ actor: { subscriberId: 'kept' } }) }],
+    ['kept', { inputs: inputs({}), topics: [{ topicKey: 'own', subscriberIds: ['kept'] }] }],
+    ['topic kept-topic', { inputs: inputs({ to: [{ type: 'Topic', topicKey: 'kept-topic' }] }) }],
+    ['tenant kept-tenant', { inputs: inputs({ tenant: { identifier: 'kept-tenant' } }) }],
+    ['context shop:kept-shop', { inputs: inputs({ context: { shop: 'kept-shop' } }) }],
+  ])('%s', async (name, more) => {
+    const living = lived({ workflow: { draft: mailTo('stored') }, startAt: '2026-05-01T10:00:00Z', ...more })
+    await expect(living).rejects.toThrow(`${name} is stored, and only what the scenario invents`)
+    await expect(living).rejects.toBeInstanceOf(NotLivable)
+  })
+})
+
+test('triggers without a transaction id are numbered by their place in the list, simulated and lived through', async () => {
+  const body = {
+    ...{ workflow: { draft: mailTo('numbered') }, startAt: '2026-05-01T10:00:00Z' },
+    subscribers: [{ subscriberId: 'ann', email: 'ann@example.com' }],
+    inputs: [
+      { at: '+2m', type: 'trigger', to: 'ann' },
+      { at: '+1m', type: 'trigger', to: 'ann' },
+    ],
+  }
+  const simulated = await server.api.post('/v1/simulations', body)
+  for (const { triggers } of [simulated.body, await lived(body)])
+    expect(triggers).toMatchObject([
+      { transactionId: 'sim-2', at: '2026-05-01T10:01:00.000Z' },
+      { transactionId: 'sim-1', at: '2026-05-01T10:02:00.000Z' },
+    ])
+})

@@ -1,4 +1,4 @@
-// `test`: plays scenario files, with the workflows of the folder in the place of the stored ones; or lives through them.
+// `test`: plays scenario files, each with its workflow of the folder in the place of the stored one; or lives through them.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { liveThrough } from '../../../scripts/live.mjs'

@@ -9,13 +9,15 @@ export type Advance = Body<'POST /v1/clock/advance'>
 const watchMs = 500
 
 export const clock = {
-  now: () =>
+  /** @param isMoving whether this page moves it */
+  now: ({ isMoving = false } = {}) =>
     queryOptions({
       queryKey: inEnvironment('clock'),
       queryFn: ({ signal }) => api('GET /v1/clock', { signal }),
       // Whether it is held never changes; where it is, somebody else may move it.
       staleTime: ({ state }) => (state.data?.held === false ? Number.POSITIVE_INFINITY : 0),
-      refetchInterval: ({ state }) => (state.data?.held !== true ? false : state.data.advancingTo ? watchMs : 10_000),
+      refetchInterval: ({ state }) =>
+        state.data?.held !== true ? false : isMoving || state.data.advancingTo ? watchMs : 10_000,
     }),
-  advance: (body: Advance) => api('POST /v1/clock/advance', { body }),
+  advance: (body: Advance, signal: AbortSignal) => api('POST /v1/clock/advance', { body, signal }),
 }

@@ -8,7 +8,7 @@ type Members = Record<string, unknown>
 export interface SimulatedWait {
   from: string
   until: string
-  why: 'delay' | 'digest' | 'schedule' | 'retry'
+  why: 'delay' | 'digest' | 'schedule' | 'retry' | 'event' | 'question'
 }
 
 export interface SimulatedAttempt {

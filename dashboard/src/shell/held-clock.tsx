@@ -22,35 +22,47 @@ const format = new Intl.DateTimeFormat('en', {
 
 const counted = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 
-function summary({ waitsEnded, messages, reached }: Pick<Advanced, 'waitsEnded' | 'messages' | 'reached'>): string {
+function summary({ waitsEnded, messages }: Pick<Advanced, 'waitsEnded' | 'messages'>): string {
   const sent = Object.values(messages as Record<string, number>).reduce((sum, each) => sum + each, 0)
-  return `${counted(waitsEnded, 'wait')} ended, ${counted(sent, 'message')} sent${reached ? '' : '; stopped on the way'}`
+  return `${counted(waitsEnded, 'wait')} ended, ${counted(sent, 'message')} sent`
 }
 
 export function HeldClock() {
-  const query = useQuery(clock.now())
   const canMove = useCan('editor')
   const [text, setText] = useState('')
+  /** Where the clock stood when this page began to move it. */
   const [from, setFrom] = useState<number>()
-  const isStopped = useRef(false)
+  const query = useQuery(clock.now({ isMoving: from !== undefined }))
+  const stopping = useRef<AbortController>(undefined)
   const move = useAction({
     do: async (given: Advance) => {
-      isStopped.current = false
+      const stop = new AbortController()
+      stopping.current = stop
+      const { signal } = stop
       setFrom(Date.parse(query.data?.now ?? ''))
-      let answer = await clock.advance(given)
-      const sums = { waitsEnded: answer.waitsEnded, messages: { ...answer.messages } as Record<string, number> }
-      // A call works for a minute; what is left goes on with the same target.
-      const rest = restOf(given, answer.from)
-      while (rest && !answer.reached && !isStopped.current) {
-        answer = await clock.advance(rest)
-        sums.waitsEnded += answer.waitsEnded
-        for (const [channel, count] of Object.entries(answer.messages as Record<string, number>))
-          sums.messages[channel] = (sums.messages[channel] ?? 0) + count
+      const sums = { waitsEnded: 0, messages: {} as Record<string, number> }
+      try {
+        // A call works for a minute; what is left goes on with the same target.
+        let rest: Advance | undefined
+        for (let next = given; ; next = rest) {
+          const answer = await clock.advance(next, signal)
+          sums.waitsEnded += answer.waitsEnded
+          for (const [channel, count] of Object.entries(answer.messages as Record<string, number>))
+            sums.messages[channel] = (sums.messages[channel] ?? 0) + count
+          if (answer.reached) return summary(sums)
+          rest ??= restOf(given, answer.from)
+          if (!rest) return `${summary(sums)}; stopped on the way`
+        }
+      } catch (error) {
+        // What the last call has done until then is not told.
+        if (signal.aborted) return 'Stopped on the way'
+        throw error
+      } finally {
+        setFrom(undefined)
       }
-      return { ...sums, reached: answer.reached }
     },
-    onDone: (answer) => {
-      toast.success(summary(answer))
+    onDone: (told) => {
+      toast.success(told)
       setText('')
       // Everything that a page shows may have changed.
       void cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === currentEnvironment() })
@@ -94,14 +106,12 @@ export function HeldClock() {
       {canMove && (
         <div className="ml-auto flex flex-wrap items-center gap-1.5">
           {isMoving ? (
-            <Button
-              size="sm"
-              onClick={() => {
-                isStopped.current = true
-              }}
-            >
-              Stop on the way
-            </Button>
+            // Only whoever moves it can stop it.
+            move.isPending && (
+              <Button size="sm" onClick={() => stopping.current?.abort()}>
+                Stop on the way
+              </Button>
+            )
           ) : (
             <>
               <Button size="sm" onClick={() => go({ by: '1h' })}>

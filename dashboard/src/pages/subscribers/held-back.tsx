@@ -8,6 +8,7 @@ import { useAction } from '../../api/cache.ts'
 import { type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { type Suppression, suppressions } from '../../api/suppressions.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { copyText } from '../../ui/base/copy-text.ts'
 import { ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { absoluteTime, Time } from '../../ui/base/time.tsx'
@@ -35,7 +36,7 @@ export function HeldBack({ subscriber, snoozedUntil }: Props) {
   const link = useAction({
     do: async () => {
       const { url } = await subscribers.preferencesLink(subscriberId)
-      await navigator.clipboard.writeText(url)
+      await copyText(url)
     },
     onDone: () => toast.success('Link copied. Whoever has it can change these preferences for 180 days'),
   })

@@ -1,7 +1,9 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { toast } from 'sonner'
 import { Button } from './button.tsx'
 import { cn } from './class-names.ts'
+import { copyText } from './copy-text.ts'
 
 export function CopyButton({ text, label = 'Copy', className }: { text: string; label?: string; className?: string }) {
   const [isCopied, setCopied] = useState(false)
@@ -18,7 +20,10 @@ export function CopyButton({ text, label = 'Copy', className }: { text: string; 
       className={className}
       onClick={(event) => {
         event.stopPropagation()
-        void navigator.clipboard.writeText(text).then(() => setCopied(true))
+        void copyText(text).then(
+          () => setCopied(true),
+          (error: Error) => toast.error(error.message),
+        )
       }}
     >
       {isCopied ? <Check className="text-good" /> : <Copy />}

@@ -6,6 +6,7 @@ import { definitions } from '../../api/definitions.ts'
 import { type Subject, versions } from '../../api/versions.ts'
 import type { Workflow } from '../../api/workflows.ts'
 import { Button } from '../base/button.tsx'
+import { copyText } from '../base/copy-text.ts'
 import { Badge } from '../base/status.tsx'
 
 type Files = Workflow['files']
@@ -63,7 +64,7 @@ export function FilesNote({ subject, version, files }: FilesNoteProps) {
   const where = files.path ? ` (${files.path})` : ''
   const since = files.commit ? ` since commit ${shortCommit(files.commit)}` : ' since the last push'
   const copy = async () => {
-    await navigator.clipboard.writeText(await versions.text(subject, version))
+    await copyText(await versions.text(subject, version))
     toast.success('Copied as YAML. Paste it into the file')
   }
   return (

@@ -17,6 +17,8 @@ import type { WatchedRun } from './load.ts'
 
 /** How long one call works. Then it says how far it came. */
 const mostMs = 60_000
+/** Clocks that a process moves at a time: fewer than there are sessions, which work that is due at once needs, too. */
+const mostMoving = 8
 /** Steps told of one by one. */
 const mostEvents = 1_000
 const longestMs = 366 * 86_400_000
@@ -110,8 +112,30 @@ const movingLock = (environmentId: string) => `advance ${environmentId}`
 /** Whether a held clock can show it. */
 export const isShowable = (moment: Date): boolean => moment.getTime() >= earliest && moment.getTime() <= latest
 
+/** First come, first served. */
+class Turns {
+  #free: number
+  readonly #waiting: Array<() => void> = []
+
+  constructor(places: number) {
+    this.#free = places
+  }
+
+  async take(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  giveBack(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#free += 1
+  }
+}
+
 export class Clocks {
   readonly #parts: Parts
+  readonly #turns = new Turns(mostMoving)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -129,29 +153,42 @@ export class Clocks {
 
   /** Sets it forwards or back, as long as no trigger was taken. */
   async set(environmentId: string, to: Date): Promise<void> {
-    const locks = await this.#take(environmentId)
-    try {
+    await this.#inTurn(environmentId, async () => {
       if (!isShowable(to)) throw new ClockRefused({ code: 'clock_out_of_range' })
       await this.#moving(environmentId, async (transaction) => {
         if ((await transaction.run(findTriggered, [environmentId])).length > 0)
           throw new ClockRefused({ code: 'clock_started' })
         await transaction.run(setClock, [environmentId, to])
       })
-    } finally {
-      await locks.release()
-    }
+    })
   }
 
   /** Resolves once everything up to then has happened, or after a minute. @param gone when nobody waits for it any more */
   async advance(environmentId: string, target: Target, gone?: AbortSignal): Promise<Advanced> {
-    const locks = await this.#take(environmentId)
-    try {
-      return await new Advance(this.#parts, environmentId, (work) => this.#moving(environmentId, work)).make(target, {
+    return this.#inTurn(environmentId, (locks) =>
+      new Advance(this.#parts, environmentId, (work) => this.#moving(environmentId, work)).make(target, {
         ...{ locks, gone },
         waiting: () => this.#waiting(environmentId),
-      })
+      }),
+    )
+  }
+
+  /** With the right to move the clock. */
+  async #inTurn<T>(environmentId: string, work: (locks: SessionLocks) => Promise<T>): Promise<T> {
+    const row = await this.#row(environmentId)
+    if (!row) throw new ClockRefused({ code: 'clock_not_held' })
+    // Somebody who is refused anyway does not wait for a turn.
+    if (row.is_moving) throw new ClockRefused({ code: 'clock_moving', to: row.clock_target ?? row.clock_now })
+    await this.#turns.take()
+    try {
+      const locks = await this.#take(environmentId, row)
+      try {
+        return await work(locks)
+      } finally {
+        await locks.release()
+      }
     } finally {
-      await locks.release()
+      this.#turns.giveBack()
     }
   }
 
@@ -167,9 +204,7 @@ export class Clocks {
   }
 
   /** The right to move the clock. */
-  async #take(environmentId: string): Promise<SessionLocks> {
-    const row = await this.#row(environmentId)
-    if (!row) throw new ClockRefused({ code: 'clock_not_held' })
+  async #take(environmentId: string, row: ClockRow): Promise<SessionLocks> {
     const locks = await SessionLocks.open(this.#parts.sessions)
     if (await locks.take(movingLock(environmentId))) return locks
     await locks.release()

@@ -110,6 +110,8 @@ test.each<[Members, string]>([
   [{ message: { inApp: { data: { kind: '/(/' } } } }, 'expect[0].message.inApp.data.kind'],
   [{ step: { stepId: 'mail', waits: [{ until: 'soon' }] } }, 'expect[0].step.waits[0].until'],
   [{ step: { attempts: [{ outcome: '/*/' }] } }, 'expect[0].step.attempts[0].outcome'],
+  [{ message: { subject: '/(?=a)b/' } }, 'expect[0].message.subject'],
+  [{ message: { subject: `/${'a'.repeat(1_001)}/` } }, 'expect[0].message.subject'],
 ])('%j is refused at %s', (entry, where) => {
   const refusal = () => checkExpectations([entry], startAt)
   expect(refusal).toThrow(SimulationRefused)
@@ -118,4 +120,20 @@ test.each<[Members, string]>([
   } catch (error) {
     expect((error as SimulationRefused).refusal.params).toMatchObject({ where })
   }
+})
+
+describe('regular expressions take time in proportion to the text', () => {
+  const of = (text: string, pattern: string) =>
+    expectations([{ message: { text: pattern } }], { messages: [{ text }] }, startAt).passed
+
+  test('also where the usual engine would try every way to match', () => {
+    expect(of(`${'a'.repeat(50_000)}!`, '/^(a+)+$/')).toBe(false)
+    expect(of('a'.repeat(50_000), '/^(a+)+$/')).toBe(true)
+  })
+
+  test('and all of them together are bounded', () => {
+    const texts = Array.from({ length: 4 }, () => ({ text: 'ab'.repeat(100_000) }))
+    const sum = () => expectations([{ noMessage: { text: '/^c(a{1,900})+$/' } }], { messages: texts }, startAt)
+    expect(sum).toThrow(SimulationRefused)
+  })
 })

@@ -1,5 +1,6 @@
 // Whether what happened is what was expected. What is given is compared, what is not may be anything; texts between slashes are
 // regular expressions; `at` and other times are moments.
+import { compilePattern, longestPattern, type Pattern, syntaxHint } from '../../steps/json-schema/pattern.ts'
 import { MomentInvalid, momentMs } from './moments.ts'
 import { invalid, type Members } from './scenario.ts'
 
@@ -60,17 +61,32 @@ function checkMoment(value: string, where: string, startAt: number): void {
   }
 }
 
-const longestPattern = 1_000
+/** Steps that all regular expressions of a scenario may take: some seconds. */
+const mostSteps = 500_000_000
 const isPattern = (value: string) => value.length > 2 && value.startsWith('/') && value.endsWith('/')
 
-function patternOf(value: string, where = ''): RegExp {
+function patternOf(value: string, where = ''): Pattern {
   const source = value.slice(1, -1)
   if (source.length > longestPattern)
     throw invalid(where, `a regular expression has at most ${longestPattern} characters`)
   try {
-    return new RegExp(source, 'u')
+    return compilePattern(source)
   } catch {
-    throw invalid(where, `${value} is not a regular expression`)
+    throw invalid(where, `${value} is not a regular expression; ${syntaxHint}`)
+  }
+}
+
+/** The regular expressions of one comparison. */
+class Patterns {
+  readonly #known = new Map<string, Pattern>()
+  #left = mostSteps
+
+  isMatch(value: string, text: string): boolean {
+    const pattern = this.#known.get(value) ?? patternOf(value)
+    this.#known.set(value, pattern)
+    this.#left -= text.length * pattern.stepsPerCharacter
+    if (this.#left < 0) throw invalid('expect', 'its regular expressions take too long on these texts; shorten either')
+    return pattern.test(text)
   }
 }
 
@@ -82,15 +98,16 @@ export function expectations(
 ): { expectations: Expectation[]; passed: boolean } {
   // As the caller sees it: times are texts.
   const seen = expect.length === 0 ? {} : (JSON.parse(JSON.stringify(played)) as Members)
-  const all = expect.map((entry, index) => ({ index, ...judge(entry, seen, startAt) }))
+  const patterns = new Patterns()
+  const fits: Fits = (found, wanted, name = '') => isFitting(found, wanted, name, { startAt, patterns })
+  const all = expect.map((entry, index) => ({ index, ...judge(entry, seen, fits) }))
   return { expectations: all, passed: all.every(({ holds }) => holds) }
 }
 
 type Verdict = Omit<Expectation, 'index'>
 
-function judge(entry: Members, seen: Members, startAt: number): Verdict {
+function judge(entry: Members, seen: Members, fits: Fits): Verdict {
   const kind = kinds.find((each) => entry[each] !== undefined) ?? 'totals'
-  const fits = (found: unknown, wanted: unknown, name = '') => isFitting(found, wanted, name, startAt)
   const messages = listIn(seen.messages)
   const nearest = (found: Members[], wanted: Members) => nearestOf(found, wanted, fits)
   switch (kind) {
@@ -183,20 +200,27 @@ function totalsProblem(found: Members, wanted: Members, path = ''): string | und
 
 const isTime = (name: string) => name === 'at' || name === 'from' || name === 'until' || name.endsWith('At')
 
-function isFitting(found: unknown, wanted: unknown, name: string, startAt: number): boolean {
+interface Comparing {
+  startAt: number
+  patterns: Patterns
+}
+
+function isFitting(found: unknown, wanted: unknown, name: string, comparing: Comparing): boolean {
   if (typeof wanted === 'string' && typeof found === 'string') {
     if (found === wanted) return true
-    if (isTime(name)) return isMoment(found, wanted, startAt)
-    return isPattern(wanted) && patternOf(wanted).test(found)
+    if (isTime(name)) return isMoment(found, wanted, comparing.startAt)
+    return isPattern(wanted) && comparing.patterns.isMatch(wanted, found)
   }
   if (Array.isArray(wanted))
     return (
       Array.isArray(found) &&
       found.length === wanted.length &&
-      wanted.every((each, index) => isFitting(found[index], each, name, startAt))
+      wanted.every((each, index) => isFitting(found[index], each, name, comparing))
     )
   if (isObject(wanted))
-    return isObject(found) && Object.entries(wanted).every(([key, value]) => isFitting(found[key], value, key, startAt))
+    return (
+      isObject(found) && Object.entries(wanted).every(([key, value]) => isFitting(found[key], value, key, comparing))
+    )
   return found === wanted
 }
 

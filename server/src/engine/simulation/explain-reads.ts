@@ -254,6 +254,8 @@ export async function readPast(
     .select(['id', 'workflow_version', 'created_at'])
     .where('environment_id', '=', environmentId)
     .where('transaction_id', '=', transactionId)
+    // An id that was used again after days stands for the later trigger.
+    .where('event_id', '=', event.id)
     .where('subscriber_id', '=', subscriberId)
     .orderBy('id', 'desc')
     .executeTakeFirst()

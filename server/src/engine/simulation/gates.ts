@@ -318,7 +318,7 @@ class CallGates {
     } catch (error) {
       found.outcome = failureOf(error, of, nobodyListens)
     }
-    const recipients = [...taken.values()].flatMap((kept) => kept.recipients)
+    const recipients = [...taken.values()].flatMap(({ kept }) => kept.recipients)
     if (recipients.length > 0) found.recipients = [...new Set(recipients)]
     return found
   }

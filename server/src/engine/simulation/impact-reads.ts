@@ -82,6 +82,7 @@ function scenarioOf(triggers: ReplayedTrigger[]): Scenario {
   return {
     ...{ startAt: triggers[0]?.at ?? 0, horizonMs: 0, seed: 0, workflowId: triggers[0]?.request.name ?? '' },
     ...{ version: undefined, subscribers: [], topics: [], integrations: null, answers: {}, hasDetails: false },
+    needsAnswers: false,
     inputs: triggers.map(({ at, request }) => ({ at, type: 'trigger', request, isBroadcast: false })),
   }
 }

@@ -41,6 +41,8 @@ export class People {
   readonly #topics = new Map<string, Topic>()
   readonly #tenants = new Map<string, Snapshot['tenants'][number]>()
   readonly #contexts = new Map<string, Members>()
+  /** The row ids of those who are replaced, and of who replaces them. */
+  readonly #replaced = new Map<string, string>()
   /** Row ids of those who are not stored, whom a broadcast reaches. */
   readonly #invented = new Set<string>()
 
@@ -49,7 +51,7 @@ export class People {
     const { scenario, snapshot } = surroundings
     for (const row of snapshot.subscribers) this.#put(row)
     for (const each of scenario.subscribers) this.#invent(each)
-    for (const topic of snapshot.topics) this.#topics.set(topic.key, topic)
+    for (const topic of snapshot.topics) this.#topics.set(topic.key, { ...topic, members: this.#asReplaced(topic) })
     for (const { topicKey, subscriberIds } of scenario.topics) this.#inventTopic(topicKey, subscriberIds)
     for (const tenant of snapshot.tenants) this.#tenants.set(tenant.identifier, tenant)
     for (const { type, context_id, data } of snapshot.contexts) this.#contexts.set(`${type}:${context_id}`, data)
@@ -115,8 +117,10 @@ export class People {
 
   #invent({ subscriberId, isBased, channels, preferences, ...fields }: InventedSubscriber): void {
     const { startAt, workflowId } = this.#surroundings
-    if (!isBased) this.delete(subscriberId)
+    const stored = isBased ? undefined : this.find(subscriberId)
+    if (stored) this.delete(subscriberId)
     const row = this.say(subscriberId, fields, startAt)
+    if (stored) this.#replaced.set(stored.id, row.id)
     this.#invented.add(row.id)
     for (const channel of channels ?? []) this.#addChannel(subscriberId, channel)
     if (!preferences) return
@@ -124,6 +128,14 @@ export class People {
     if (general || schedule) this.choose(subscriberId, { channels: general, schedule })
     for (const [identifier, choices] of Object.entries(workflows))
       this.choose(subscriberId, { channels: choices.channels, workflowId: workflowId(identifier) ?? identifier })
+  }
+
+  /** Who is replaced stays in their topics. */
+  #asReplaced({ members }: Topic): Topic['members'] {
+    return members.map((member) => {
+      const other = this.#replaced.get(member.subscriber_row_id)
+      return other === undefined ? member : { ...member, subscriber_row_id: other }
+    })
   }
 
   #inventTopic(key: string, subscriberIds: string[]): void {

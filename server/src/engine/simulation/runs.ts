@@ -15,7 +15,7 @@ import type {
 } from '../../steps/contract/need.ts'
 import type { EnvironmentFacts, StepRun } from '../../steps/contract/step-run.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
-import type { WorkflowVersion } from '../core/memory.ts'
+import { asOfNow, type WorkflowVersion } from '../core/memory.ts'
 import { onDuty } from '../core/rota.ts'
 import type { Attachment } from '../runs/attachments.ts'
 import { afterCall, type CallResult, failureOf, makeCall } from '../runs/call.ts'
@@ -38,6 +38,7 @@ import { recipientIn } from '../runs/question-jobs.ts'
 import { advance, endByFault, hearAll, wakeUp } from '../runs/run.ts'
 import { isEnded, type JobState, newJob, noEffects, type RunState, StepFault } from '../runs/run-state.ts'
 import { stepRunOf } from '../runs/step-view.ts'
+import { refuseWithoutAnswers } from './answers.ts'
 import { Hang, noteNext } from './calls.ts'
 import { DueList } from './due-list.ts'
 import { People } from './people.ts'
@@ -84,6 +85,10 @@ export class Runs {
   /** What triggers find, by identifier. */
   readonly workflows = new Map<string, WorkflowVersion>()
   readonly #transactions = new Set<string>()
+  /** The versions of runs that have gone on. */
+  readonly #begunWith = new Map<RunState, WorkflowVersion>()
+  /** Versions, each with what counts as the workflow is now: hundreds of runs share one. */
+  readonly #asOfNow = new Map<WorkflowVersion, { current: WorkflowVersion; definition: WorkflowVersion }>()
   /** What runs wait for beside their time. */
   readonly #listening = new Map<RunState, Map<number, Awaited[]>>()
   /** Calls to be made before anything else happens, in their order. */
@@ -92,6 +97,8 @@ export class Runs {
   readonly #later: Array<() => Promise<void>> = []
   /** What providers got, by message. */
   readonly #kept = new Map<string, Kept>()
+  /** What each integration got for a step, by message: the targets of a chat group share a stored one. */
+  readonly #keptFor = new Map<string, Map<string, Kept>>()
   suppressions: SuppressionRow[]
   /** Told of each step whose turn has come, before any of its calls is made. */
   watch: ((run: RunState, job: JobState, now: Date) => Promise<void>) | undefined
@@ -253,6 +260,7 @@ export class Runs {
     const tenant = need.tenant === undefined ? undefined : this.people.tenantChoice(need.tenant, workflow.id)
     const judged = judgeStart({ need, workflow, trace: null }, tenant, { now: this.now, newId: this.newId })
     if (typeof judged === 'string') return { status: judged }
+    if (this.#scenario.needsAnswers) refuseWithoutAnswers(workflow, this.#scenario.answers)
     const row: EventRow = { ...judged, started_at: this.now }
     this.#later.push(() => this.start(row, { workflow, files: [], passedOver: new PassedOver() }))
     return { status: 'processed' }
@@ -326,11 +334,9 @@ export class Runs {
       this.record.observe(run, this.now)
       return false
     }
-    const current = this.workflows.get(run.workflow.identifier) ?? run.definition
-    const { preferences, user_preferences, critical } = current
-    const known = run.definition
-    if (preferences !== known.preferences || user_preferences !== known.user_preferences || critical !== known.critical)
-      run.definition = { ...known, preferences, user_preferences, critical }
+    const definition = this.#definitionOf(run)
+    run.definition = definition
+    run.workflow = definition
     run.subscriber = subscriber
     run.preferences = preferencesFor(subscriber.preferences, run.workflow.id, run.contextKeys)
     run.translator = await this.environment.translator('workflow', run.definition, subscriber.locale)
@@ -349,6 +355,19 @@ export class Runs {
       else run.people.delete(id)
     }
     return true
+  }
+
+  /** The version it began with, with what counts as the workflow is now. */
+  #definitionOf(run: RunState): WorkflowVersion {
+    const then = this.#begunWith.get(run) ?? run.definition
+    if (!this.#begunWith.has(run)) this.#begunWith.set(run, then)
+    const current = this.workflows.get(then.identifier) ?? then
+    if (current === then) return then
+    const known = this.#asOfNow.get(then)
+    if (known?.current === current) return known.definition
+    const definition = asOfNow(then, current)
+    this.#asOfNow.set(then, { current, definition })
+    return definition
   }
 
   /** In-app copies say that the question is closed, or come back as new ones. */
@@ -436,12 +455,12 @@ export class Runs {
   store(run: RunState): number[] {
     const { messages, timers, wakes, calls, listens, unlistens, asking } = run.effects
     if (listens.length > 0 || unlistens.length > 0) this.#listen(run, listens, unlistens)
-    for (const message of messages) {
-      // The targets of a chat group share a message.
-      const kept =
-        this.#kept.get(message.id) ?? (message.channel === 'chat' ? this.#kept.get(message.job.id) : undefined)
-      this.record.store(run, message.job, message, this.now, kept)
-    }
+    const ids = new Set(messages.map(({ id }) => id))
+    for (const message of messages)
+      this.record.store(
+        ...([run, message.job, message, this.now] as const),
+        this.#kept.get(message.id) ?? this.#sharedBy(message, ids),
+      )
     for (const each of asking) this.#tellCopies(run, each)
     this.record.observe(run, this.now)
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
@@ -454,6 +473,15 @@ export class Runs {
     }
     run.effects = noEffects()
     return calls
+  }
+
+  /** All targets of a chat group. @param ids of messages that have one of their own */
+  #sharedBy({ job, integration_id }: RunState['effects']['messages'][number], ids: Set<string>): Kept | undefined {
+    const targets = [...(this.#keptFor.get(`${job.id} ${integration_id}`) ?? [])]
+      .filter(([id]) => !ids.has(id) && !this.record.messages.has(id))
+      .map(([, kept]) => kept)
+    const [first] = targets
+    return first && { ...first, recipients: [...new Set(targets.flatMap(({ recipients }) => recipients))] }
   }
 
   #listen(run: RunState, listens: RunState['effects']['listens'], unlistens: number[]): void {
@@ -483,7 +511,11 @@ export class Runs {
     )
     await this.#until(calling, hang, async (result) => {
       if (job.status !== 'running') return
-      for (const [id, kept] of taken) this.#kept.set(id, kept).set(job.id, kept)
+      for (const [id, { integrationId, kept }] of taken) {
+        this.#kept.set(id, kept)
+        const key = `${job.id} ${integrationId}`
+        this.#keptFor.set(key, (this.#keptFor.get(key) ?? new Map()).set(id, kept))
+      }
       noteNext(job, this.record.stepOf(run, position).attempts.slice(made), result)
       if (await this.refresh(run)) await this.go(run, afterCall(run, job, result, this.now))
     })

@@ -164,6 +164,8 @@ export interface Scenario {
     Pick<IntegrationRow, 'identifier' | 'channel' | 'provider_id' | 'is_primary' | 'priority' | 'conditions'>
   > | null
   answers: Record<string, GivenAnswer>
+  /** Whether a workflow in code is refused without them. */
+  needsAnswers: boolean
   inputs: Input[]
   hasDetails: boolean
 }

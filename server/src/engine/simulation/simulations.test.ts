@@ -50,6 +50,7 @@ test('a caller who hangs up while waiting gives the place free, and one who is g
   const next = all.enter(stays)
   leave()
   const last = await next
+  await expect(all.enter(AbortSignal.abort())).rejects.toBeInstanceOf(SimulationAbandoned)
   await expect(all.play(short, AbortSignal.abort())).rejects.toBeInstanceOf(SimulationAbandoned)
   last()
 })

@@ -53,6 +53,7 @@ export class Simulations {
 
   /** Takes a place. Rejects if there is none; to be released. */
   async enter(gone: AbortSignal): Promise<() => void> {
+    if (gone.aborted) throw new SimulationAbandoned()
     if (this.#isBusy) {
       if (this.#waiting.length >= mostWaiting) throw new SimulationsBusy()
       await this.#turn(gone)

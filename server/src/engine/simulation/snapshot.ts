@@ -92,7 +92,7 @@ export class Reading {
       subscribers,
       suppressions: await this.#suppressions(subscribers),
       browsers: types.has('push') ? await this.#browsers(subscribers) : [],
-      ...(types.has('chat') ? await this.#chats() : { endpoints: [], connections: [] }),
+      ...(types.has('chat') ? await this.#chats(subscribers) : { endpoints: [], connections: [] }),
       tenants: await this.#tenants(),
       contexts: await this.#contexts(),
     }
@@ -274,12 +274,12 @@ export class Reading {
       WHERE environment_id = ${this.#environmentId} AND subscriber_row_id = ANY (${ids}::text[]) ORDER BY id DESC`)
   }
 
-  async #chats(): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {
+  async #chats(subscribers: RecipientRow[]): Promise<Pick<Snapshot, 'endpoints' | 'connections'>> {
     const endpoints = await this.#tx
       .selectFrom('channel_endpoints')
       .selectAll()
       .where('environment_id', '=', this.#environmentId)
-      .where('subscriber_id', 'in', ['', ...this.#people()])
+      .where('subscriber_id', 'in', ['', ...subscribers.map(({ subscriber_id }) => subscriber_id)])
       .where('channel', '=', 'chat')
       .orderBy('id')
       .limit(limits.runs)
@@ -371,7 +371,7 @@ const mostWorkflows = 1_000
 const longestId = 255
 
 /** The values of every step that starts a workflow. */
-const startsIn = (workflows: WorkflowVersion[]): Array<Record<string, unknown>> =>
+export const startsIn = (workflows: WorkflowVersion[]): Array<Record<string, unknown>> =>
   workflows
     .flatMap(({ steps }) => allSteps(steps).filter(({ type }) => type === 'start_workflow'))
     .map(({ controlValues }) => controlValues ?? {})

@@ -56,11 +56,11 @@ interface Surroundings {
 export interface StandIns extends Pick<CallTools, 'delivery' | 'http'> {
   bridge: CallHands['bridge']
   /** What providers got in this call, by message. */
-  taken: Map<string, Kept>
+  taken: Map<string, { integrationId: string; kept: Kept }>
 }
 
 export function standIns(run: RunState, job: JobState, surroundings: Surroundings): StandIns {
-  const taken = new Map<string, Kept>()
+  const taken: StandIns['taken'] = new Map()
   return {
     taken,
     delivery: {
@@ -69,7 +69,7 @@ export function standIns(run: RunState, job: JobState, surroundings: Surrounding
         if (!integration) throw new DeliveryError('rejected', { host, says: 'There is no such integration' })
         // As every provider does: the suppression list is asked before the call.
         return start(() => {
-          taken.set(message.id, keptOf(message))
+          taken.set(message.id, { integrationId: integration.id, kept: keptOf(message) })
           return deliver(run, job, integration, message, surroundings)
         })
       },

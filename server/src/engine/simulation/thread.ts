@@ -1,7 +1,7 @@
 // The thread in which scenarios are played and triggers explained, so that they hold up nobody.
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { expectations } from './expectations.ts'
+import { checkExpectations, expectations } from './expectations.ts'
 import { type Explaining, explain } from './explain.ts'
 import { explainPast, type PastRecord } from './explain-past.ts'
 import { type Impact, impactOf } from './impact.ts'
@@ -48,6 +48,7 @@ async function answered(job: Job): Promise<Members> {
     return job.token === undefined ? (workflows[0] ?? {}) : { workflows, impactToken: job.token }
   }
   const { scenario, snapshot, brand, expect, about } = job
+  checkExpectations(expect, scenario.startAt)
   const played = await play(scenario, snapshot, brand)
   return { ...played, workflow: about, ...expectations(expect, played, scenario.startAt) }
 }

@@ -97,6 +97,9 @@ test('what is no time, or the wrong one, is refused', async () => {
     { by: 3 },
   ])
     expect(await api.post('/v1/clock/advance', body)).toMatchObject({ status: 422, body: { code: 'validation' } })
+  const far = await api.post('/v1/clock/advance', { to: '+2h' })
+  expect(far).toMatchObject({ status: 422, body: { code: 'validation' } })
+  expect(far.text).toContain('is a duration; say how far in by')
   expect(await api.post('/v1/clock/advance', { to: '2026-03-28T18:59:59Z' })).toMatchObject({
     ...{ status: 422, body: { code: 'clock_backwards', message: `The clock stands at ${start} and does not go back` } },
   })
@@ -271,6 +274,38 @@ test('a clock does not move before a request at its time is answered', async () 
   expect((await moving).now).toBe('2026-03-28T20:00:00.000Z')
 })
 
+test('a simulation begins at the time it shows, and neither it nor an impact waits until the clock has moved', async () => {
+  const api = await heldApi(server, { now: start })
+  await workflow(api, [delay(1), email()])
+  await trigger(api)
+  await api.advance()
+  const { name, active, origin, preferences, steps } = (await api.get('/v2/workflows/news')).body
+  const moving = await server.database.pool.connect()
+  try {
+    await moving.query('BEGIN')
+    await moving.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act ${api.environmentId}`])
+    const scenario = { workflow: { workflowId: 'news' }, inputs: [{ type: 'trigger', at: '+0s', to: ada }] }
+    const simulated = await api.post('/v1/simulations', scenario)
+    expect(simulated.body).toMatchObject({ startAt: start, endAt: '2026-03-28T20:00:00.000Z' })
+    const draft = {
+      ...{ name, active, origin, preferences: { user: preferences.user } },
+      steps: steps.map((step: { stepId: string; controlValues: object }) =>
+        step.stepId === 'mail' ? { ...step, controlValues: { ...step.controlValues, subject: 'Other' } } : step,
+      ),
+    }
+    const change = await api.post('/v2/workflows/news/impact', { draft })
+    expect(change.status, change.text).toBe(200)
+    expect(change.body).toMatchObject({ waiting: { runs: 1 }, replay: { triggers: 1, kinds: { content: 1 } } })
+    const published = await server.wideApi.post(`/v2/environments/${api.environmentId}/impact`, {
+      ...{ sourceEnvironmentId: server.api.environmentId, triggers: 0 },
+    })
+    expect(published.status, published.text).toBe(200)
+  } finally {
+    await moving.query('ROLLBACK')
+    moving.release()
+  }
+})
+
 test('a second advance meanwhile is refused, and a process that died leaves none', async () => {
   const api = await heldApi(server, { now: start })
   const other = await server.database.pool.connect()
@@ -290,6 +325,29 @@ test('a second advance meanwhile is refused, and a process that died leaves none
   other.release(true)
   await vi.waitUntil(async () => (await api.get('/v1/clock')).body.advancingTo === null, { timeout: 20_000 })
   expect(await api.advance({ to })).toMatchObject({ reached: true, now: to })
+})
+
+test('however many clocks are moved at once, what is due elsewhere is done, and all of them get there', async () => {
+  const moved = await Promise.all(Array.from({ length: 12 }, () => heldApi(server, { now: start })))
+  const other = await heldApi(server, { now: start })
+  await workflow(other, [inApp])
+  const acting = await server.database.pool.connect()
+  await acting.query('BEGIN')
+  for (const { environmentId } of moved)
+    await acting.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [`act ${environmentId}`])
+  const advances = moved.map((api) => api.advance({ by: '1h' }))
+  await vi.waitUntil(async () => {
+    const { rows } = await server.database.pool.query(
+      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+    )
+    return rows.length >= 8
+  })
+  await trigger(other)
+  await server.drain()
+  expect((await other.get('/v1/messages')).body.data).toHaveLength(1)
+  await acting.query('COMMIT')
+  acting.release()
+  for (const told of await Promise.all(advances)) expect(told).toMatchObject({ reached: true })
 })
 
 test('deleting the environment ends an advance', async () => {

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { ClockRefused, type Target } from '../../engine/runs/clock.ts'
 import { durationMs, MomentInvalid, momentIn } from '../../engine/simulation/moments.ts'
 import { fail, type RequestError } from '../../errors.ts'
+import { goneWith } from '../edge/hang-up.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, FreeObject, Nullable, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
@@ -116,9 +117,7 @@ export const clocks: Resource = (app, { engine, clock }) => {
       const target = targetOf(request.body)
       // It has a limit of its own.
       request.waitsSince = Number.POSITIVE_INFINITY
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort())
-      return engine.clocks.advance(request.environment.id, target, gone.signal).catch(refuse)
+      return engine.clocks.advance(request.environment.id, target, goneWith(reply)).catch(refuse)
     },
   )
 }
@@ -126,6 +125,7 @@ export const clocks: Resource = (app, { engine, clock }) => {
 function targetOf({ by, to }: { by?: string; to?: string }): Target {
   if ((by === undefined) === (to === undefined)) throw generalError(['either by or to must be given'])
   if (by !== undefined) return { by: read('by', () => durationMs(by)) }
+  if (to?.startsWith('+')) throw generalError([`to: ${JSON.stringify(to)} is a duration; say how far in by`])
   return to === 'next' ? 'next' : { to: momentOf('to', to ?? '') }
 }
 

@@ -470,6 +470,23 @@ describe('where no run begins', () => {
 describe('what only a call could tell', () => {
   const gateIn = (body: Found, name: string) => body.steps[0].gates.find(({ gate }: Found) => gate === name)
 
+  test('a transaction id that was used again is about the later trigger', async () => {
+    const steps = [{ name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'Hello' } }]
+    await api.post('/v2/workflows', { name: 'Again', workflowId: 'again', active: true, steps })
+    for (const to of ['first-of-two', 'second-of-two']) {
+      const { status, text } = await api.post('/v1/events/trigger', { name: 'again', to, transactionId: 'twice' })
+      expect(status, text).toBe(201)
+      await server.drain()
+      // As after the days for which an id counts.
+      if (to === 'first-of-two')
+        await server.database.db.deleteFrom('transactions').where('transaction_id', '=', 'twice').execute()
+    }
+    const past = async (subscriberId: string) =>
+      (await api.get(`/v1/explain?transactionId=twice&subscriberId=${subscriberId}`)).body
+    expect(await past('second-of-two')).toMatchObject({ past: true, wouldGet: true })
+    expect(await past('first-of-two')).toMatchObject({ steps: [], passedOver: { reason: 'not_a_recipient' } })
+  })
+
   test('a filter that asks an address is taken to let the message pass', async () => {
     const child = {
       on: 'webhook',

@@ -144,7 +144,7 @@ export function explain(
     )
     const scenario: Scenario = {
       ...{ startAt, horizonMs, seed: 0, workflowId: row.identifier, version: undefined, hasDetails: false },
-      ...{ subscribers: [], topics: [], integrations: null },
+      ...{ subscribers: [], topics: [], integrations: null, needsAnswers: false },
       answers: row.origin === 'external' ? answersFor(row.steps) : {},
       inputs: [{ at: startAt, type: 'trigger', isBroadcast: false, request }],
     }

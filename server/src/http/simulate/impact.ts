@@ -92,7 +92,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
     '/v2/workflows/:workflowId/impact',
     {
       bodyLimit,
-      config: { keepsContent: true, refusals: [404, 429] },
+      config: { keepsContent: true, leavesClock: true, refusals: [404, 429] },
       schema: {
         tags: ['Simulations'],
         summary: 'What a change of a workflow would do',
@@ -130,7 +130,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
   app.post(
     '/v2/environments/:targetEnvironmentId/impact',
     {
-      config: { role: 'viewer', scope: 'publish', refusals: [429] },
+      config: { role: 'viewer', scope: 'publish', leavesClock: true, refusals: [429] },
       schema: {
         tags: ['Simulations'],
         summary: 'What a publish would do',

@@ -5,6 +5,7 @@ import { type Refusal, SimulationRefused } from '../../engine/simulation/scenari
 import { SimulationAbandoned, type Simulations, SimulationsBusy } from '../../engine/simulation/simulations.ts'
 import type { Job } from '../../engine/simulation/thread.ts'
 import { fail, type RequestError } from '../../errors.ts'
+import { goneWith } from '../edge/hang-up.ts'
 
 /** Reads what is played only once it is its turn. Nothing is answered to a caller who has hung up. */
 export async function answerPlayed(
@@ -34,13 +35,6 @@ export async function answerPlayed(
     throw error instanceof SimulationRefused ? refused(error.refusal) : error
   }
   return reply.type('application/json; charset=utf-8').send(answer as never)
-}
-
-/** Aborted when the caller hangs up before the answer. */
-function goneWith(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.on('close', () => gone.abort())
-  return gone.signal
 }
 
 export function refused(refusal: Refusal): RequestError {

@@ -1,5 +1,7 @@
 // What the members of a scenario mean: stored and invented people, topics, integrations and triggers.
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { addIntegration } from '../../../test/integrations.ts'
 import { type Answer, type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -46,6 +48,9 @@ test('an invented topic takes the place of the stored one', async () => {
   const body = { workflow: { draft: { steps: [inApp] } }, inputs: [trigger({ to })] }
   const people = ({ runs }: { runs: Array<{ subscriberId: string }> }) => runs.map(({ subscriberId }) => subscriberId)
   expect(people(await played(body))).toEqual(['ada'])
+  // Who replaces a stored subscriber stays in their topics.
+  const subscribers = [{ subscriberId: 'ada', firstName: 'Another' }]
+  expect(people(await played({ ...body, subscribers }))).toEqual(['ada'])
   const topics = [{ topicKey: 'cats', subscriberIds: ['bo', 'cy'] }]
   expect(people(await played({ ...body, topics }))).toEqual(['bo', 'cy'])
 })
@@ -264,5 +269,186 @@ test('an answer of more than 32 MB is refused', async () => {
   expect({ status, body }).toMatchObject({
     status: 422,
     body: { code: 'simulation_too_large', ctx: { what: 'bytes', most: 33_554_432 } },
+  })
+})
+
+describe('chats', () => {
+  const said = step('chat', 'chat', { body: 'Hello' })
+  const chats = async () => {
+    const { development } = await server.freshOrganization()
+    const rooms: Array<[subscriberId: string, integrationIdentifier: string, channelId: string]> = [
+      ['ada', 'slack-a', 'C1'],
+      ['ada', 'slack-a', 'C2'],
+      ['ada', 'slack-b', 'C3'],
+      ['bo', 'slack-b', 'C4'],
+    ]
+    await development.post('/v2/topics', { key: 'team', name: 'Team' })
+    for (const identifier of ['slack-a', 'slack-b']) await addIntegration(server, development, { identifier })
+    for (const subscriberId of ['ada', 'bo']) await development.post('/v2/subscribers', { subscriberId })
+    await development.post('/v2/topics/team/subscriptions', { subscriberIds: ['ada', 'bo'] })
+    for (const [subscriberId, integrationIdentifier, channelId] of rooms)
+      await development.post('/v1/channel-endpoints', {
+        ...{ type: 'slack_channel', endpoint: { channelId }, subscriberId, integrationIdentifier },
+      })
+    return development
+  }
+
+  test('each message names the rooms of its own integration, and the members of a stored topic have theirs', async () => {
+    const own = await chats()
+    const { status, text, body } = await own.post('/v1/simulations', {
+      ...{ workflow: { draft: { steps: [said] } }, startAt },
+      inputs: [trigger({ to: [{ type: 'Topic', topicKey: 'team' }] })],
+    })
+    expect(status, text).toBe(200)
+    const told = body.messages.map(({ subscriberId, integrationIdentifier, to }: Record<string, unknown>) => ({
+      ...{ subscriberId, integrationIdentifier, to },
+    }))
+    expect(told).toEqual([
+      { subscriberId: 'ada', integrationIdentifier: 'slack-a', to: ['C1', 'C2'] },
+      { subscriberId: 'ada', integrationIdentifier: 'slack-b', to: ['C3'] },
+      { subscriberId: 'bo', integrationIdentifier: 'slack-b', to: ['C4'] },
+    ])
+  })
+})
+
+test('each device is a message of its own', async () => {
+  const integrations = [{ identifier: 'fcm', channel: 'push', providerId: 'fcm', primary: true }]
+  const credentials = { deviceTokens: ['phone', 'tablet'] }
+  const subscribers = [{ subscriberId: 'ada', channels: [{ providerId: 'fcm', credentials }] }]
+  const steps = [step('push', 'push', { subject: 'Hi', body: 'Hello' })]
+  const { messages } = await played({ workflow: { draft: { steps } }, integrations, subscribers })
+  expect(messages.map(({ to }: { to: string[] }) => to)).toEqual([['phone'], ['tablet']])
+})
+
+describe('a change of the workflow', () => {
+  const delay = step('delay', 'wait', { type: 'regular', amount: 10, unit: 'minutes' })
+  const both = (more: object) => ({ steps: [delay, mail], ...more })
+  const person = { subscriberId: 'ada', email: 'ada@example.com', preferences: { channels: { email: false } } }
+  const reasonsAfter = async (before: object, after: object, more: object = {}) => {
+    const { totals } = await played({
+      ...{ workflow: { draft: both(before) }, subscribers: [person] },
+      inputs: [trigger(), { type: 'workflow', at: '+5m', draft: both(after) }],
+      ...more,
+    })
+    return totals.reasons
+  }
+  const off = { preferences: { workflow: { channels: { email: { enabled: false } } } } }
+  const readOnly = { preferences: { user: { all: { enabled: true, readOnly: true } } } }
+
+  test('has its preferences hold for runs that have begun', async () => {
+    const subscribers = [{ subscriberId: 'ada', email: 'ada@example.com' }]
+    expect(await reasonsAfter({}, off, { subscribers })).toEqual({ preference: 1 })
+    expect(await reasonsAfter(off, {}, { subscribers })).toEqual({})
+    // Once it is critical, nobody can refuse it.
+    expect(await reasonsAfter({}, {})).toEqual({ preference: 1 })
+    expect(await reasonsAfter({}, readOnly)).toEqual({})
+  })
+
+  test('has refusals hold while it is commercial, also for runs that have begun', async () => {
+    const own = (await server.freshOrganization()).development
+    const address = { email: 'ada@example.com' }
+    const made = await own.post('/v1/suppressions', {
+      ...{ channel: 'email', address: address.email, scope: { type: 'commercial' } },
+    })
+    expect(made.status, made.text).toBe(201)
+    const commercial = { messageClass: 'commercial' }
+    const reasons = async (...changes: Array<[at: string, more: object]>) => {
+      const { status, text, body } = await own.post('/v1/simulations', {
+        ...{ workflow: { draft: both({}) }, startAt, subscribers: [{ subscriberId: 'ada', ...address }] },
+        inputs: [trigger(), ...changes.map(([at, more]) => ({ type: 'workflow', at, draft: both(more) }))],
+      })
+      expect(status, text).toBe(200)
+      return body.totals.reasons
+    }
+    expect(await reasons()).toEqual({})
+    expect(await reasons(['+5m', commercial])).toEqual({ suppressed: 1 })
+    expect(await reasons(['+5m', commercial], ['+6m', {}])).toEqual({})
+  })
+})
+
+test('a payload of more than 512 KB is refused as the trigger would be, and the scenario goes on', async () => {
+  const text = 'x'.repeat(600_000)
+  const { triggers } = await played({
+    workflow: { workflowId: 'kept' },
+    inputs: [
+      ...[trigger({ payload: { text } }), trigger({ payload: { text: 'x'.repeat(500_000) } })],
+      trigger({ payload: { attachments: [{ name: 'a.txt', mime: 'text/plain', file: 'eA==' }] } }),
+    ],
+  })
+  expect(triggers).toMatchObject([
+    { status: 'error', error: { code: 'trigger_payload_too_large' }, runs: 0 },
+    { status: 'processed', runs: 1 },
+    { status: 'processed', runs: 1 },
+  ])
+  const event = { type: 'event', at: '+0s', name: 'paid', subscriberId: 'ada', payload: { text: 'x'.repeat(70_000) } }
+  expect(await simulate({ workflow: { workflowId: 'kept' }, inputs: [trigger(), event] })).toMatchObject({
+    ...{ status: 422, body: { code: 'simulation_invalid', ctx: { where: 'inputs[1].payload' } } },
+  })
+})
+
+describe('what is no person', () => {
+  const well = { subscriberId: 'bo' }
+  const unknownDay = { isEnabled: true, weeklySchedule: { someday: { isEnabled: true, hours: [] } } }
+  test.each<[object, string, string]>([
+    [
+      { subscribers: [well, { subscriberId: 'ada', email: 'a@example.com, b@example.com' }] },
+      'subscribers[1].email',
+      'it must be one email address',
+    ],
+    [{ subscribers: [{ subscriberId: 'ada', data: 5 }] }, 'subscribers[0].data', 'it must be an object'],
+    [
+      { subscribers: [{ subscriberId: 'ada', channels: [{ providerId: 5 }] }] },
+      ...(['subscribers[0].channels[0].providerId', 'it must be a string'] as const),
+    ],
+    [
+      { subscribers: [{ subscriberId: 'ada', preferences: { schedule: unknownDay } }] },
+      ...(['subscribers[0].preferences.schedule', 'schedule.weeklySchedule.someday is not a day of the week'] as const),
+    ],
+    [
+      { inputs: [{ type: 'subscriber', at: '+0s', subscriberId: 'ada', set: { phone: 5 } }] },
+      ...(['inputs[0].set.phone', 'it must be a string'] as const),
+    ],
+    [
+      { inputs: [{ type: 'preferences', at: '+0s', subscriberId: 'ada', schedule: unknownDay }] },
+      ...(['inputs[0].schedule', 'schedule.weeklySchedule.someday is not a day of the week'] as const),
+    ],
+    [
+      { inputs: [{ type: 'fault', at: '+0s', fault: 'bounce', count: 0 }] },
+      ...(['inputs[0].count', 'it must be a whole number from 1 to 1000000'] as const),
+    ],
+    [
+      { inputs: [{ type: 'fault', at: '+0s', fault: 'rate_limited', retryAfterSeconds: 1e300 }] },
+      ...(['inputs[0].retryAfterSeconds', 'it must be a whole number from 0 to 86400'] as const),
+    ],
+  ])('%j is refused at %s', async (body, where, problem) => {
+    const answer = await simulate({ workflow: { workflowId: 'kept' }, ...body })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'simulation_invalid', ctx: { where } } })
+    expect(answer.body.message).toBe(`The scenario cannot be played: ${where}: ${problem}`)
+  })
+})
+
+describe('a workflow in code', () => {
+  test('needs answers where a step names it, and by a template only once it is started', async () => {
+    const own = (await server.freshOrganization()).development
+    await own.post('/v2/workflows', { name: 'Code', workflowId: 'code', active: true, steps: [mail] })
+    await own.post('/v2/workflows', { name: 'Plain', workflowId: 'plain', active: true, steps: [inApp] })
+    await sql`UPDATE workflows SET origin = 'external'
+      WHERE environment_id = ${own.environmentId} AND identifier = 'code'`.execute(server.database.db)
+    const starting = (workflowId: string, payload: object, answers: object = {}) =>
+      own.post('/v1/simulations', {
+        ...{ startAt, answers, inputs: [trigger({ payload })] },
+        workflow: {
+          draft: { steps: [step('start_workflow', 'next', { workflowId, to: '{{subscriber.subscriberId}}' })] },
+        },
+      })
+    const refused = { status: 422, body: { code: 'simulation_needs_answers', ctx: { workflowId: 'code' } } }
+    expect(await starting('code', {})).toMatchObject(refused)
+    expect(await starting('{{payload.next}}', { next: 'code' })).toMatchObject(refused)
+    const plain = await starting('{{payload.next}}', { next: 'plain' })
+    expect(plain.status, plain.text).toBe(200)
+    expect(plain.body.totals.messages).toEqual({ in_app: 1 })
+    const answers = { mail: { outputs: { subject: 'From code', body: 'Hello' } } }
+    const answered = await starting('{{payload.next}}', { next: 'code' }, answers)
+    expect(answered.status, answered.text).toBe(200)
   })
 })

@@ -20,7 +20,8 @@ import { RequestError } from '../../errors.ts'
 import { findProvider } from '../../providers/catalog.ts'
 import { Body, Channel, FreeObject, Identifier } from '../edge/schema.ts'
 import { choices, readSchedule, Schedule } from '../subscribers/preferences.ts'
-import { type Given, type Reading, readPerson, readTrigger } from '../triggers/events.ts'
+import { type Given, type Reading, readPerson, readTrigger, refuseLargePayload } from '../triggers/events.ts'
+import { mostPayloadBytes as mostEventBytes } from '../triggers/posted-events.ts'
 import { newWorkflowFields, OwnIdentifier, workflowFields } from '../workflows/shape.ts'
 import { planSteps, storedValues } from '../workflows/steps.ts'
 import { createdFields } from '../workflows/write.ts'
@@ -126,6 +127,8 @@ export const hasDraft = ({ workflow, inputs }: ScenarioBody): boolean =>
 
 interface Surroundings extends Reading {
   environmentId: string
+  /** Of the whole body. */
+  bodyBytes: number
   now: Date
   /** The stored workflow, if one is named. */
   stored: WorkflowVersion | undefined
@@ -165,9 +168,9 @@ export function readScenario(body: ScenarioBody, surroundings: Surroundings): Sc
     latest: draft ?? stored,
   }
   return {
-    ...{ startAt, horizonMs, seed, workflowId, topics, hasDetails: details },
+    ...{ startAt, horizonMs, seed, workflowId, topics, hasDetails: details, needsAnswers: true },
     version: workflow.version,
-    subscribers: subscribers.map((each) => readInvented(each, surroundings)),
+    subscribers: subscribers.map((each, index) => readInvented(each, `subscribers[${index}]`, surroundings)),
     integrations:
       integrations?.map(({ identifier, channel, providerId, primary, priority, conditions }, index) => {
         const stored_id = surroundings.brand.toStored(providerId)
@@ -195,9 +198,25 @@ function timed(where: string, read: () => number): number {
   }
 }
 
-function readInvented(given: Static<typeof Invented>, reading: Reading): InventedSubscriber {
+/** Says where what is no person, or no schedule, is wrong. */
+function placed<T>(where: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    const sentence = sentenceOf(error)
+    const place = sentence.split(' ').find((word) => word.startsWith(where))
+    if (place === undefined) throw invalid(where, sentence)
+    throw invalid(place.replace(/\.(\d+)/g, '[$1]'), sentence.replace(place, 'it'))
+  }
+}
+
+const scheduleAt = (where: string, given: Static<typeof Schedule>): Members =>
+  placed(where, () => readSchedule(given) as object as Members)
+
+function readInvented(given: Static<typeof Invented>, where: string, reading: Reading): InventedSubscriber {
   const { base, preferences, ...said } = given
-  const { subscriberId, channels, ...fields } = readPerson(said, 'subscribers', reading)
+  const { subscriberId, channels, ...fields } = placed(where, () => readPerson(said, where, reading))
   const { schedule, ...choice } = preferences ?? {}
   return {
     ...fields,
@@ -205,7 +224,12 @@ function readInvented(given: Static<typeof Invented>, reading: Reading): Invente
     subscriberId,
     isBased: base === 'stored',
     ...(preferences
-      ? { preferences: { ...choice, ...(schedule ? { schedule: readSchedule(schedule) as object as Members } : {}) } }
+      ? {
+          preferences: {
+            ...choice,
+            ...(schedule ? { schedule: scheduleAt(`${where}.preferences.schedule`, schedule) } : {}),
+          },
+        }
       : {}),
   }
 }
@@ -258,6 +282,8 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
         throw invalid(where, 'it must have a subscriberId, a key, or both')
       const { payload = {} } = given
       if (!isObject(payload)) throw invalid(`${where}.payload`, 'it must be an object')
+      if (reading.bodyBytes > mostEventBytes && Buffer.byteLength(JSON.stringify(payload)) > mostEventBytes)
+        throw invalid(`${where}.payload`, `it has more than ${mostEventBytes} bytes`)
       return { at, type, ...event, id: optional('id'), payload }
     }
     case 'answer':
@@ -281,17 +307,15 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
       return {
         ...{ at, type, subscriberId: member('subscriberId'), workflowId: optional('workflowId') },
         channels: given.channels === undefined ? undefined : readChoices(`${where}.channels`, given.channels),
-        schedule: given.schedule && (readSchedule(given.schedule) as object as Members),
+        schedule: given.schedule && scheduleAt(`${where}.schedule`, given.schedule),
       }
     case 'subscriber': {
       const isDeleted = given.delete === true
       if (isDeleted === isObject(given.set)) throw invalid(where, 'it must have either set or "delete": true')
       const subscriberId = member('subscriberId')
       if (isDeleted) return { at, type, subscriberId, isDeleted }
-      const { subscriberId: _, ...set } = readPerson(
-        { ...(given.set as Members), subscriberId },
-        `${where}.set`,
-        reading,
+      const { subscriberId: _, ...set } = placed(`${where}.set`, () =>
+        readPerson({ ...(given.set as Members), subscriberId }, `${where}.set`, reading),
       )
       return { at, type, subscriberId, isDeleted, set }
     }
@@ -329,6 +353,7 @@ function readTriggerInput(at: number, given: Members, where: string, reading: In
   const name = (given.name ?? reading.workflowId) as string
   const transactionId = (given.transactionId as string | undefined) || `sim-${reading.triggers}`
   try {
+    refuseLargePayload(payload, reading.bodyBytes)
     // All members by name: a scenario has a thousand of them, and a literal that begins with a spread takes 3 µs.
     const said = { name, transactionId, payload, overrides, actor, tenant, context, cancellationKey } as Given
     if (!isBroadcast) said.to = to
@@ -354,10 +379,10 @@ function readFault(
   const fault = faultNames.find((name) => name === given.fault)
   if (!fault)
     throw invalid(`${where}.fault`, `${JSON.stringify(given.fault ?? null)} is not one of ${faultNames.join(', ')}`)
-  const whole = (name: string) => {
+  const whole = (name: string, least: number, most: number) => {
     const value = given[name]
-    if (value !== undefined && !(Number.isInteger(value) && Number(value) >= 0))
-      throw invalid(`${where}.${name}`, 'it must be a whole number')
+    if (value !== undefined && !(Number.isInteger(value) && Number(value) >= least && Number(value) <= most))
+      throw invalid(`${where}.${name}`, `it must be a whole number from ${least} to ${most}`)
     return value as number | undefined
   }
   const optional = (name: string) => (given[name] === undefined ? undefined : text(`${where}.${name}`, given[name]))
@@ -371,8 +396,8 @@ function readFault(
     channel,
     providerId: providerId && brand.toStored(providerId),
     integrationIdentifier: optional('integrationIdentifier'),
-    count: whole('count'),
-    retryAfterSeconds: whole('retryAfterSeconds'),
+    count: whole('count', 1, 1_000_000),
+    retryAfterSeconds: whole('retryAfterSeconds', 0, 86_400),
   }
 }
 

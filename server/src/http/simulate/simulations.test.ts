@@ -270,6 +270,27 @@ describe('faults', () => {
     expect(body.totals.messages).toEqual({ email: 2 })
   })
 
+  test('who is canceled or deleted while a call hangs', async () => {
+    const hang = { type: 'fault', at: '+0s', fault: 'hang', count: 1 }
+    const played = async (input: object) => {
+      const answer = await simulate([email({ subject: 'Hi' }), delay(5)], [hang, trigger('+0s'), input])
+      expect(answer.status, answer.text).toBe(200)
+      return answer.body
+    }
+    // As everywhere, a call under way is not called back, and with nothing that waits the trigger is left alone.
+    const canceled = await played({ type: 'cancel', at: '+10s', transactionId: 'sim-1' })
+    expect(canceled.runs[0]).toMatchObject({ status: 'completed', steps: [{ status: 'completed' }, {}] })
+    expect(canceled.totals.messages).toEqual({ email: 1 })
+    // Once it waits for another attempt, it is.
+    const waiting = await played({ type: 'cancel', at: '+30s', transactionId: 'sim-1' })
+    expect(waiting.runs[0].steps).toMatchObject([{ status: 'canceled', reason: 'canceled_by_user' }, {}])
+    const deleted = await played({ type: 'subscriber', at: '+10s', subscriberId: 'ada', delete: true })
+    expect(deleted).toMatchObject({ endAt: '2026-05-01T10:00:30.000Z', totals: { messages: {} } })
+    expect(deleted.runs[0]).toMatchObject({
+      ...{ status: 'error', steps: [{ reason: 'subscriber_gone' }, { reason: 'previous_step_failed' }] },
+    })
+  })
+
   test('who bounces is not tried again', async () => {
     const inputs = [{ type: 'fault', at: '+0s', fault: 'bounce' }, trigger('+0s')]
     const { body } = await simulate([email({ subject: 'Hi' })], inputs)
@@ -530,6 +551,27 @@ test('the same body gives the same bytes', async () => {
     status: 'Pending',
     isRetry: false,
   })
+})
+
+test('circuits begin closed, though the one that is stored is open', async () => {
+  const { development } = await server.freshOrganization()
+  const [mails] = (await development.get('/v1/integrations')).body.filter(
+    ({ channel }: { channel: string }) => channel === 'email',
+  )
+  const now = server.clock.now()
+  await server.database.db
+    .insertInto('circuits')
+    .values({
+      ...{ environment_id: development.environmentId, integration_id: mails._id, host: '', failures: 9, error: null },
+      ...{ retry_at: new Date(now.getTime() + 3_600_000), updated_at: now },
+    })
+    .execute()
+  const { status, text, body } = await development.post('/v1/simulations', {
+    ...{ workflow: { draft: { steps: [email({ subject: 'Hi' })] } }, startAt: now.toISOString() },
+    ...{ subscribers: [ada], inputs: [trigger('+0s')] },
+  })
+  expect(status, text).toBe(200)
+  expect(body.messages).toMatchObject([{ at: now.toISOString(), status: 'sent' }])
 })
 
 test('secret variables come out hidden', async () => {

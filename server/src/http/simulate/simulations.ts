@@ -1,18 +1,20 @@
 // Simulations: a workflow tried in memory, over days in a moment. Nothing is stored or sent.
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/core/database.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
 import type { WorkflowVersion } from '../../engine/core/memory.ts'
-import { isActive } from '../../engine/runs/compose.ts'
-import { checkExpectations } from '../../engine/simulation/expectations.ts'
+import { refuseWithoutAnswers } from '../../engine/simulation/answers.ts'
 import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/simulation/scenario.ts'
 import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
-import { inSnapshot, Reading } from '../../engine/simulation/snapshot.ts'
+import { inSnapshot, Reading, startsIn } from '../../engine/simulation/snapshot.ts'
 import { fail } from '../../errors.ts'
 import { findIssues } from '../../steps/check/inspect.ts'
 import type { Resource } from '../edge/resource.ts'
 import { requireRoleIn } from '../edge/roles.ts'
 import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
+import { bytesOf } from '../triggers/events.ts'
 import { readBody } from '../workflows/write.ts'
 import { explain } from './explain.ts'
 import { impact } from './impact.ts'
@@ -20,6 +22,8 @@ import { answerPlayed, refused } from './playing.ts'
 import { draftOf, hasDraft, readScenario, ScenarioBody } from './scenario-body.ts'
 
 const bodyLimit = 26 * 1024 * 1024
+/** How often a workflow may be saved while a scenario is read; then it is read within the snapshot. */
+const mostTries = 3
 
 const Simulation = Type.Object({
   startAt: Timestamp,
@@ -87,31 +91,47 @@ export const simulations: Resource = (app, services) => {
         if (workflowId === undefined && given === undefined)
           throw missing('workflow', 'it must have a workflowId or a draft')
         if (given !== undefined && version !== undefined) throw missing('workflow', 'a draft has no version')
-        return await answerPlayed({ threads, log }, reply, () =>
-          inSnapshot(db, async (tx) => {
-            const row =
-              workflowId === undefined
-                ? undefined
-                : await findWorkflow(tx, environmentId, workflowId, idIn(workflowId, 'wf'))
-            if (workflowId !== undefined && !row)
-              throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
-            const stored = row as WorkflowVersion | undefined
+        return await answerPlayed({ threads, log }, reply, async () => {
+          const find = (of: Db | Tx) => storedWorkflow(of, environmentId, workflowId)
+          const readBy = (stored: WorkflowVersion | undefined) => {
             const draft = given && draftOf(given, { stored, now })
-            const scenario = readScenario(body, { ...reading, environmentId, now, stored, draft })
-            const expect = body.expect ?? []
-            checkExpectations(expect, scenario.startAt)
-            const read = new Reading(tx, environmentId, scenario)
-            const snapshot = await read.all(secrets, draft ?? stored)
+            return {
+              ...{ stored, draft },
+              scenario: readScenario(body, {
+                ...{ ...reading, environmentId, now, stored, draft, bodyBytes: bytesOf(request) },
+              }),
+            }
+          }
+          // Reading a body of many megabytes takes a while, and no transaction waits for that.
+          let read = readBy(await find(db))
+          for (let tries = 1; ; tries += 1) {
+            const found = await inSnapshot(db, async (tx) => {
+              const current = await find(tx)
+              if (!isDeepStrictEqual(current, read.stored)) {
+                // Somebody has saved it since.
+                if (tries < mostTries) return { current }
+                read = readBy(current)
+              }
+              const { scenario, draft, stored } = read
+              const from = new Reading(tx, environmentId, scenario)
+              return { snapshot: await from.all(secrets, draft ?? stored), envKeys: from.envKeys }
+            })
+            if (!found.snapshot) {
+              read = readBy(found.current)
+              continue
+            }
+            const { snapshot, envKeys } = found
+            const { scenario, draft } = read
             refuseUnanswered(scenario, snapshot)
             const { workflow } = snapshot
             const about = {
               workflowId: workflow.identifier,
               version: draft ? null : workflow.version,
-              issues: issuesIn(workflow, read.envKeys),
+              issues: issuesIn(workflow, envKeys),
             }
-            return { scenario, snapshot, brand: shownBrand, expect, about }
-          }),
-        )
+            return { scenario, snapshot, brand: shownBrand, expect: body.expect ?? [], about }
+          }
+        })
       } catch (error) {
         throw error instanceof SimulationRefused ? refused(error.refusal) : error
       }
@@ -125,18 +145,28 @@ export const simulations: Resource = (app, services) => {
 const missing = (where: string, problem: string) =>
   new SimulationRefused({ code: 'simulation_invalid', params: { where, problem } })
 
-/** The user's code is not called, so each of its steps needs an answer. */
+async function storedWorkflow(
+  of: Db | Tx,
+  environmentId: string,
+  workflowId: string | undefined,
+): Promise<WorkflowVersion | undefined> {
+  if (workflowId === undefined) return undefined
+  const row = await findWorkflow(of, environmentId, workflowId, idIn(workflowId, 'wf'))
+  if (!row) throw new SimulationRefused({ code: 'workflow_not_found', params: { workflowId } })
+  return row as WorkflowVersion
+}
+
+/** Those that triggers or steps name. One that only a template names is refused once it is started. */
 function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, versions }: Snapshot): void {
   const drafts = inputs.flatMap((input) => (input.type === 'workflow' ? (input.draft ?? []) : []))
-  for (const { origin, identifier: workflowId, steps } of [workflow, ...others, ...versions, ...drafts]) {
-    if (origin !== 'external') continue
-    const isAnswered = (stepId: string) => {
-      const given = answers[stepId]
-      return given !== undefined && !('status' in given)
-    }
-    const unanswered = steps.filter((step) => isActive(step) && !isAnswered(step.stepId)).map(({ stepId }) => stepId)
-    if (unanswered.length > 0)
-      throw new SimulationRefused({ code: 'simulation_needs_answers', params: { workflowId, steps: unanswered } })
+  const triggered = new Set(inputs.flatMap((input) => (input.type === 'trigger' ? [input.request.name] : [])))
+  const isTriggered = ({ identifier }: WorkflowVersion) => triggered.has(identifier)
+  const named = new Set([workflow, ...versions, ...drafts, ...others.filter(isTriggered)])
+  for (const each of named) {
+    refuseWithoutAnswers(each, answers)
+    // Those added here have their turn in this loop, too.
+    const started = new Set(startsIn([each]).map(({ workflowId }) => workflowId))
+    for (const other of others) if (started.has(other.identifier)) named.add(other)
   }
 }
 

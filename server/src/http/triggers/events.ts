@@ -91,7 +91,7 @@ export const events: Resource = (app, services) => {
     return asked.find({ name, bridgeUrl, controls }).then((bridged) => engine.trigger({ ...request, bridged }))
   }
   const send = async (request: FastifyRequest, given: Given) => {
-    refuseLargePayload(request, given.payload)
+    refuseLargePayload(given.payload, bytesOf(request))
     return answerOf(await accept(requestFor(request, given), given), config.publicUrl)
   }
 
@@ -128,7 +128,7 @@ export const events: Resource = (app, services) => {
     },
     async (request, reply) => {
       const requests = request.body.events.map((given, index) => {
-        refuseLargePayload(request, given.payload, index)
+        refuseLargePayload(given.payload, bytesOf(request), index)
         return requestFor(request, given)
       })
       // Concurrently, so that they share a commit; one that fails does not affect the others.
@@ -231,9 +231,14 @@ export function readTrigger(environmentId: string, given: Given, reading: Readin
   }
 }
 
-function refuseLargePayload(request: FastifyRequest, payload: Members | undefined, index?: number): void {
+/** The length of its body, as far as it is known before. */
+export const bytesOf = ({ headers }: FastifyRequest): number =>
+  Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
+
+/** @param bodyBytes of the request that the payload came with */
+export function refuseLargePayload(payload: Members | undefined, bodyBytes: number, index?: number): void {
   // Most bodies are smaller than the limit as a whole.
-  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= mostPayloadBytes || !payload) return
+  if (bodyBytes <= mostPayloadBytes || !payload) return
   const { attachments: _, ...counted } = payload
   const bytes = Buffer.byteLength(JSON.stringify(counted))
   if (bytes > mostPayloadBytes) throw fail('trigger_payload_too_large', { bytes, limit: mostPayloadBytes, index })

@@ -9,7 +9,7 @@ import { Body, CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } 
 
 const bodyLimit = 8 * 1024 * 1024
 const mostEvents = 100
-const mostPayloadBytes = 64 * 1024
+export const mostPayloadBytes = 64 * 1024
 
 const text = { minLength: 1, maxLength: 255 }
 const Given = Body(

@@ -1,6 +1,6 @@
 // Every keyword of JSON Schema draft 07, and those of 2020-12 that people use: its check, and what that costs.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { RE2JS } from 're2js'
+import { compilePattern, longestPattern, syntaxHint } from './pattern.ts'
 import { type Check, fragmentOf, type JsonSchema, type Place, type Run, SchemaError } from './run.ts'
 
 export type SchemaObject = Record<string, unknown>
@@ -25,22 +25,15 @@ type Keyword = (rule: never, schema: SchemaObject, surroundings: Surroundings) =
 const isObject = (value: unknown): value is SchemaObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const longestPattern = 1_000
-const syntaxHint = 'look-around and back-references are not supported'
-
-/**
- * Patterns run on RE2, in time linear in the text: `^(a+)+$` never ends on the usual engine. A step of RE2 costs a tenth of a
- * unit of work, and there are as many per character as the program is long.
- */
+/** A step of the engine costs a tenth of a unit of work. */
 export function pattern(source: string): Matcher {
   if (source.length > longestPattern)
     throw new SchemaError(`a pattern has ${source.length} characters; at most ${longestPattern} are allowed`)
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(source))
-    const cost = compiled.programSize() / 10
+    const { stepsPerCharacter, test } = compilePattern(source)
     return (text, run) => {
-      run.spend(text.length * cost)
-      return compiled.test(text)
+      run.spend((text.length * stepsPerCharacter) / 10)
+      return test(text)
     }
   } catch (cause) {
     throw new SchemaError(`the pattern "${source}" cannot be used; ${syntaxHint}`, { cause })

@@ -37,7 +37,7 @@ function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
   const canCancel = useCan('editor')
   const body = useMemo(() => changeOf(draft, saved.origin), [draft, saved.origin])
   const query = useQuery(impact.ofDraft(saved.workflowId, body, saved.version))
-  const [isStale, setStale] = useState(false)
+  const [tries, setTries] = useState(0)
   const [isSaving, setSaving] = useState(false)
   const [message, setMessage] = useState('')
   // Somebody else saved what collides with it: that is chosen first.
@@ -49,15 +49,23 @@ function Inner({ onClose, state }: Omit<SaveImpactProps, 'open'>) {
     setSaving(true)
     const isSaved = await flush({ impactToken: query.data?.impactToken, message: message.trim() })
     setSaving(false)
-    if (isSaved) return onClose()
-    setStale(true)
-    await query.refetch()
+    if (isSaved) onClose()
+    else setTries((before) => before + 1)
   }
+  const failure = state.save.state === 'failed' ? state.save.error : undefined
+  const isStale = tries > 0 && failure === undefined
+  const { refetch } = query
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again after each try
+  useEffect(() => {
+    if (isStale) void refetch()
+  }, [tries, isStale, refetch])
   return (
     <div className="space-y-4">
-      {isStale && (
+      {tries > 0 && (
         <p role="alert" className="rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
-          It was not saved: something has changed since. Look again.
+          {failure
+            ? `It was not saved. ${failure.message}`
+            : 'It was not saved: something has changed since. Look again.'}
         </p>
       )}
       {query.data ? (

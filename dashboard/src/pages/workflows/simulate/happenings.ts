@@ -115,6 +115,8 @@ export function happeningsOf(played: Simulation, { scenario, zone, nameOf, stepN
         if (wait.why === 'retry') return [{ ...of, text: `“${name}” tries again for ${who} at ${until}`, tone: 'warn' }]
         if (wait.why === 'schedule')
           return [{ ...of, text: `“${name}” waits for ${who}’s hours, until ${until}`, tone: 'warn' }]
+        if (wait.why === 'event') return [{ ...of, text: `“${name}” waits for an event about ${who}, until ${until}` }]
+        if (wait.why === 'question') return [{ ...of, text: `“${name}” waits for an answer, until ${until}` }]
         return [{ ...of, text: `“${name}” waits for ${who} until ${until}` }]
       }
       case 'attempt': {
@@ -177,5 +179,5 @@ export function endOf(played: Simulation, scenario: Scenario): number {
 /** A run's waits that are drawn as bars. */
 export const barsOf = (run: SimulatedRun) =>
   run.steps.flatMap((step) =>
-    step.waits.filter(({ why }) => why !== 'digest').map((wait) => ({ ...wait, stepId: step.stepId })),
+    step.waits.flatMap(({ why, ...wait }) => (why === 'digest' ? [] : [{ ...wait, why, stepId: step.stepId }])),
   )

@@ -1,6 +1,6 @@
 // What happens to one person: closed hours, digest windows as brackets, waits as bars, attempts as dots, messages as icons.
 import { useMemo } from 'react'
-import type { SimulatedMessage, Simulation } from '../../../api/simulations.ts'
+import type { SimulatedMessage, SimulatedWait, Simulation } from '../../../api/simulations.ts'
 import { cn } from '../../../ui/base/class-names.ts'
 import { counted } from '../../../ui/base/counted.ts'
 import { lookOf } from '../../../ui/domain/step-kind.tsx'
@@ -70,7 +70,7 @@ export function Lane({ person, span, played, cursor, stepName, onCursor }: LaneP
       {own.bars.map((bar) => (
         <div
           key={`${bar.stepId} ${bar.from} ${bar.row}`}
-          title={`${stepName(bar.stepId)}: ${whys[bar.why] ?? bar.why}`}
+          title={`${stepName(bar.stepId)}: ${whys[bar.why]}`}
           className={cn('absolute h-1.5 rounded-full', bar.why === 'retry' && 'border border-dashed border-warn')}
           style={{
             ...between(bar.from, bar.until),
@@ -105,7 +105,13 @@ export function Lane({ person, span, played, cursor, stepName, onCursor }: LaneP
   )
 }
 
-const whys: Record<string, string> = { delay: 'waits', schedule: 'waits for their hours', retry: 'tries again' }
+const whys: Record<Exclude<SimulatedWait['why'], 'digest'>, string> = {
+  delay: 'waits',
+  schedule: 'waits for their hours',
+  retry: 'tries again',
+  event: 'waits for an event',
+  question: 'waits for an answer',
+}
 
 interface MessageIconProps {
   message: SimulatedMessage

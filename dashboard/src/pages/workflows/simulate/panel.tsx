@@ -20,12 +20,14 @@ import { type Simulation, type SimulationRequest, simulations } from '../../../a
 import type { Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
+import { copyText } from '../../../ui/base/copy-text.ts'
 import { Skeleton } from '../../../ui/base/states.tsx'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { Select } from '../../../ui/form/select.tsx'
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from '../../../ui/frame/menu.tsx'
 import { changeOf, type Draft } from '../draft/draft.ts'
 import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
+import { allSteps } from '../draft/tree.ts'
 import { useDebounced } from '../draft/use-debounced.ts'
 import { Axis, pinIcons, useNames } from './axis.tsx'
 import { endOf, type Happening, happeningsOf, momentText } from './happenings.ts'
@@ -60,6 +62,7 @@ interface SimulatePanelProps {
 }
 
 const pauseMs = 100
+const dayMs = 86_400_000
 const leastSpanMs = 10 * 60_000
 const mostListed = 300
 const mostZoom = 64
@@ -119,7 +122,7 @@ export function SimulatePanel({ workflow, draft, isDirty, mayEdit, data, onClose
   const [at, setAt] = useState<number>()
   const cursor = Math.min(span.to, Math.max(span.from, at ?? span.to))
   const nameOf = useNames(scenario.people)
-  const names = useMemo(() => new Map(draft.steps.map((step) => [step.stepId, step.name])), [draft.steps])
+  const names = useMemo(() => new Map(allSteps(draft.steps).map((step) => [step.stepId, step.name])), [draft.steps])
   const stepName = (stepId: string) => names.get(stepId) ?? stepId
   const shownZone = zoneOf(scenario)
   const happenings = useMemo(
@@ -172,8 +175,12 @@ export function SimulatePanel({ workflow, draft, isDirty, mayEdit, data, onClose
   }
   const copy = () => {
     const { draft: _, ...stored } = source
-    const file = fileOf(scenario, isDirty ? source : stored, played)
-    void navigator.clipboard.writeText(file).then(() => toast.success('Copied as a scenario file'))
+    // One that is inactive takes no triggers, but here it is played as if it did.
+    const file = fileOf(scenario, isDirty || !draft.active ? source : stored, played)
+    void copyText(file).then(
+      () => toast.success('Copied as a scenario file'),
+      (error: Error) => toast.error(error.message),
+    )
   }
 
   return (
@@ -336,7 +343,7 @@ export function SimulatePanel({ workflow, draft, isDirty, mayEdit, data, onClose
               <Skeleton className="w-1/2" />
             </div>
           )}
-          {played && <Notes played={played} stepName={stepName} isInactive={!draft.active} />}
+          {played && <Notes played={played} stepName={stepName} isPlayedAsActive={mayEdit && !draft.active} />}
         </div>
         <div className="min-w-0 border-l max-lg:border-t max-lg:border-l-0 lg:overflow-y-auto">
           {pin ? (
@@ -492,20 +499,21 @@ function Happenings({ happenings, zone, scenario, cursor, onCursor }: Happenings
 interface NotesProps {
   played: Simulation
   stepName: (stepId: string) => string
-  isInactive: boolean
+  isPlayedAsActive: boolean
 }
 
-function Notes({ played, stepName, isInactive }: NotesProps) {
+function Notes({ played, stepName, isPlayedAsActive }: NotesProps) {
+  const days = Math.round((Date.parse(played.endAt) - Date.parse(played.startAt)) / dayMs)
   const notes = [
     ...(played.stoppedBy === 'horizon'
       ? [
-          `${played.waiting.length === 1 ? 'One step still waits' : `${played.waiting.length} steps still wait`} after 30 days.`,
+          `${played.waiting.length === 1 ? 'One step still waits' : `${played.waiting.length} steps still wait`} after ${days} days.`,
         ]
       : []),
     ...played.assumed.map(
       ({ stepId }) => `“${stepName(stepId)}” is taken to answer with an example; nobody is called.`,
     ),
-    ...(isInactive ? ['The workflow is inactive; it is played as if it were active.'] : []),
+    ...(isPlayedAsActive ? ['The workflow is inactive; it is played as if it were active.'] : []),
   ]
   if (notes.length === 0) return null
   return (

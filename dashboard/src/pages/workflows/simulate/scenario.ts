@@ -30,6 +30,8 @@ export const faults = {
   server_error: 'Server error',
   rate_limited: 'Rate limited',
   timeout: 'Timeout',
+  reset: 'Connection lost',
+  hang: 'Hangs for 30 seconds',
   rejected: 'Rejects the message',
   bounce: 'Bounces',
   unauthorized: 'Credentials refused',
