@@ -25,7 +25,8 @@ export interface ImportSource {
   name: string
   /** What makes two imports the same one, beside the target: an address, files. */
   identity: string[]
-  read(intake: Intake, terminal: Terminal): Promise<void>
+  /** @param mode a dry run writes nothing, not even beside the source */
+  read(intake: Intake, terminal: Terminal, mode: { isDry: boolean }): Promise<void>
 }
 
 export async function importFrom(context: Context, source: ImportSource, options: ImportOptions): Promise<void> {
@@ -45,7 +46,7 @@ export async function importFrom(context: Context, source: ImportSource, options
 async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir }: ImportOptions): Promise<Report> {
   const report = new Report(source.name)
   const intake = new Intake(report, noSink)
-  await source.read(intake, terminal)
+  await source.read(intake, terminal, { isDry: !hasDir })
   filesOf(dir, intake.definitions(), report, terminal, hasDir)
   return report
 }
@@ -63,7 +64,7 @@ async function applied(context: Context, source: ImportSource, options: ImportOp
   spool.begin()
   const report = new Report(source.name)
   const intake = new Intake(report, spool)
-  await source.read(intake, terminal)
+  await source.read(intake, terminal, { isDry: false })
   const definitions = intake.definitions()
   filesOf(dir, definitions, report, terminal, options.hasDir)
   return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
