@@ -433,6 +433,8 @@ export interface SubscriberChannel {
   _integrationId: string
   integrationIdentifier?: string
   credentials: SubscriberCredentials
+  /** It was deleted then. It is kept without credentials, so that an import of older ones does not bring it back. */
+  deletedAt?: string
 }
 
 export interface SubscriberCredentials {
