@@ -637,6 +637,22 @@ describe('CSV', () => {
     expect((await command.run(folder, {}, 'import', 'csv', 'people.csv')).code).toBe(2)
   })
 
+  test('a dry run says that it wrote nothing, and with --dir that it wrote files only', async () => {
+    write(folder, { 'people.csv': people(1) })
+    const said = async (...args: string[]) => {
+      const { code, stdout } = await command.run(
+        ...[folder, {}, 'import', 'csv', 'people.csv', '--map', map, '--report', 'out.md', ...args],
+      )
+      expect(code).toBe(0)
+      return [stdout, readFileSync(path.join(folder, 'out.md'), 'utf8')]
+    }
+    for (const text of await said()) expect(text).toContain('A dry run: nothing was written')
+    for (const text of await said('--dir', 'files')) {
+      expect(text).toContain('Only files were written')
+      expect(text).not.toContain('nothing was written')
+    }
+  })
+
   test('a dry run needs no service', async () => {
     write(folder, { 'people.csv': people(3) })
     expect(await command.run(folder, {}, 'import', 'csv', 'people.csv', '--map', map, '--json')).toMatchObject({
