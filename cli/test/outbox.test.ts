@@ -178,6 +178,54 @@ test('where ids are forgotten sooner, older calls are refused sooner', async () 
   expect(rows).toEqual([{ message: 'The call is older than 12 hours; it may have been carried out already' }])
 })
 
+test('drain without --once goes on until it is told to end: what is committed meanwhile is carried out', async () => {
+  const others = new Set(process.listeners('SIGTERM'))
+  const running = belfry('drain', '--database', url, '--json')
+  const handlers = () => process.listeners('SIGTERM').filter((handler) => !others.has(handler))
+  await vi.waitUntil(() => handlers().length === 1, { timeout: 20_000, interval: 20 })
+  for (const id of ['first', 'second']) {
+    await call(app, 'order', 'dan', { id }, { transactionId: `kept-${id}` })
+    await vi.waitUntil(async () => (await statusOf(`kept-${id}`)) === 'accepted', { timeout: 20_000, interval: 50 })
+  }
+  await call(app, 'none', 'dan', {}, { transactionId: 'kept-refused' })
+  await vi.waitUntil(async () => (await statusOf('kept-refused')) === 'refused', { timeout: 20_000, interval: 50 })
+  // As the signal does, but for this command only.
+  for (const handler of handlers()) handler('SIGTERM')
+  const ended = await running
+  expect(ended).toMatchObject({ code: 0, json: { accepted: 2, refused: 1 } })
+  expect(ended.stderr).toContain('1 trigger accepted')
+  expect(ended.stderr).toContain('0 trigger accepted, 1 refused')
+  await call(app, 'order', 'dan', { id: 'after' }, { transactionId: 'kept-after' })
+  await server.drain()
+  expect(await contents()).toEqual(expect.arrayContaining(['Order first', 'Order second']))
+  expect([await statusOf('kept-after'), await waiting()]).toEqual(['waiting', 1])
+  await belfry('drain', '--database', url, '--once')
+})
+
+test('what was refused or accepted more than 30 days ago is forgotten, and nothing younger', async () => {
+  const remembered = async () => {
+    const { rows } = await owner.query(`
+      SELECT transaction_id AS id FROM belfry.refused WHERE transaction_id LIKE 'age-%'
+      UNION ALL SELECT transaction_id FROM belfry.accepted WHERE transaction_id LIKE 'age-%' ORDER BY 1`)
+    return rows.map(({ id }) => id)
+  }
+  for (const days of [29, 31]) {
+    await call(app, 'order', 'ada', { id: days }, { transactionId: `age-${days}-accepted` })
+    await call(app, 'none', 'ada', {}, { transactionId: `age-${days}-refused` })
+  }
+  await belfry('drain', '--database', url, '--once')
+  expect(await remembered()).toHaveLength(4)
+  for (const [table, time] of Object.entries({ refused: 'refused_at', accepted: 'accepted_at' }))
+    for (const days of [29, 31])
+      await owner.query(
+        `UPDATE belfry.${table} SET ${time} = now() - make_interval(days => $1) WHERE transaction_id = $2`,
+        [...[days, `age-${days}-${table}`]],
+      )
+  await belfry('drain', '--database', url, '--once')
+  expect(await remembered()).toEqual(['age-29-accepted', 'age-29-refused'])
+  expect(await statusOf('age-31-accepted')).toBe('unknown')
+})
+
 test('any number of drains at once carry out each call once', async () => {
   const before = (await contents()).length
   for (let n = 0; n < 60; n += 1) await call(app, 'order', 'ada', { id: `many-${n}` }, { transactionId: `many-${n}` })

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { exitCodes } from '../failure.ts'
 import { writeDefinitions } from '../import/define.ts'
 import { Intake, noSink } from '../import/intake.ts'
-import { Report } from '../import/report.ts'
+import { dryRunWords, Report } from '../import/report.ts'
 import { send } from '../import/send.ts'
 import { Spool } from '../import/spool.ts'
 import { readEnvironment } from '../remote.ts'
@@ -25,7 +25,8 @@ export interface ImportSource {
   name: string
   /** What makes two imports the same one, beside the target: an address, files. */
   identity: string[]
-  read(intake: Intake, terminal: Terminal): Promise<void>
+  /** @param mode a dry run writes nothing, not even beside the source */
+  read(intake: Intake, terminal: Terminal, mode: { isDry: boolean }): Promise<void>
 }
 
 export async function importFrom(context: Context, source: ImportSource, options: ImportOptions): Promise<void> {
@@ -33,11 +34,13 @@ export async function importFrom(context: Context, source: ImportSource, options
   const { apply = false } = options
   const report = apply ? await applied(context, source, options) : await tried(context, source, options)
   if (options.report !== undefined) {
-    writeFileSync(options.report, report.toMarkdown({ isApplied: apply }))
+    writeFileSync(options.report, report.toMarkdown({ isApplied: apply, hasFiles: options.hasDir === true }))
     terminal.say(`report: ${options.report}`)
   }
   terminal.result(report.toJson(), () =>
-    inWords(terminal, report, { isApplied: apply, hasReport: Boolean(options.report) }),
+    inWords(terminal, report, {
+      ...{ isApplied: apply, hasReport: Boolean(options.report), hasFiles: options.hasDir === true },
+    }),
   )
   if (options.strict && !report.isComplete) process.exitCode = exitCodes.different
 }
@@ -45,7 +48,7 @@ export async function importFrom(context: Context, source: ImportSource, options
 async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir }: ImportOptions): Promise<Report> {
   const report = new Report(source.name)
   const intake = new Intake(report, noSink)
-  await source.read(intake, terminal)
+  await source.read(intake, terminal, { isDry: !hasDir })
   filesOf(dir, intake.definitions(), report, terminal, hasDir)
   return report
 }
@@ -63,7 +66,7 @@ async function applied(context: Context, source: ImportSource, options: ImportOp
   spool.begin()
   const report = new Report(source.name)
   const intake = new Intake(report, spool)
-  await source.read(intake, terminal)
+  await source.read(intake, terminal, { isDry: false })
   const definitions = intake.definitions()
   filesOf(dir, definitions, report, terminal, options.hasDir)
   return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
@@ -84,7 +87,7 @@ function filesOf(
 function inWords(
   terminal: Terminal,
   report: Report,
-  { isApplied, hasReport }: { isApplied: boolean; hasReport: boolean },
+  { isApplied, hasReport, hasFiles }: { isApplied: boolean; hasReport: boolean; hasFiles: boolean },
 ) {
   const { kinds, changed, unmapped } = report.toJson()
   const most = 20
@@ -99,6 +102,6 @@ function inWords(
     ...lines,
     ...(unmapped.length > most ? [`… ${unmapped.length - most} more`] : []),
     `${changed.length} changed on the way, ${unmapped.length} not mapped${hasReport ? '' : '; --report out.md lists them all'}`,
-    ...(isApplied ? [] : ['A dry run: nothing was written. Say --apply to do it']),
+    ...(isApplied ? [] : [dryRunWords(hasFiles)]),
   ].join('\n')
 }

@@ -4,7 +4,7 @@ import { noSettings } from '../../../server/src/engine/definitions/settings.ts'
 import { keyOf, planPush } from '../../../server/src/http/definitions/plan.ts'
 import type { Kind } from '../folder/layout.ts'
 import type { Definition } from '../folder/source.ts'
-import type { Json } from './members.ts'
+import { isJson, type Json } from './members.ts'
 import type { DataKind, RecordKind, Report } from './report.ts'
 
 export interface Defined {
@@ -84,8 +84,7 @@ export class Intake {
       const bad = new Set(problems.map(keyOf))
       for (const { kind, id, path, message } of problems)
         this.report.unmapped({ kind, id, path, code: 'invalid', why: message })
-      const left = wanted.filter((each) => !bad.has(keyOf(each)))
-      if (left.length === wanted.length) {
+      if (bad.size === 0) {
         for (const { kind, id, stepId, path, message } of this.listsIssues ? issues : [])
           this.report.unmapped({
             ...{ kind, id, path: stepId === null ? path : `steps.${stepId}.${path}`, code: 'issue' },
@@ -96,9 +95,27 @@ export class Intake {
           return definition ? [{ ...each, definition }] : []
         })
       }
-      wanted = left
+      wanted = wanted.flatMap((each) => {
+        if (!bad.has(keyOf(each))) return [each]
+        const own = problems.filter((problem) => keyOf(problem) === keyOf(each)).map(({ path }) => path)
+        return each.kind === 'translation' ? withoutTexts(each, own) : []
+      })
     }
   }
+}
+
+/** The texts of a locale but those of one workflow or layout; nothing if the problem is another. */
+function withoutTexts({ definition, ...each }: Defined, paths: string[]): Defined[] {
+  const left = Object.entries(definition).map(([group, texts]) => {
+    const isBad = (id: string) => paths.some((path) => `${path}.`.startsWith(`${group}.${id}.`))
+    const kept = Object.entries(isJson(texts) ? texts : {}).filter(([id]) => !isBad(id))
+    return [group, Object.fromEntries(kept)] as const
+  })
+  const count = (groups: Array<readonly [string, unknown]>) =>
+    groups.reduce((sum, [, texts]) => sum + Object.keys(isJson(texts) ? texts : {}).length, 0)
+  const isLess = count(left) < count(Object.entries(definition))
+  const filled = left.filter(([, texts]) => Object.keys(texts).length > 0)
+  return isLess && filled.length > 0 ? [{ ...each, definition: Object.fromEntries(filled) }] : []
 }
 
 const many = 1_000_000

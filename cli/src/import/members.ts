@@ -6,7 +6,7 @@ export type Json = Record<string, unknown>
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === '' ||
@@ -49,19 +49,57 @@ export class Members {
     return this.#value[name]
   }
 
-  /** Undefined unless it is text with something in it. */
+  /** Undefined unless it is text with something in it. Anything else but a number is listed. */
   text(name: string): string | undefined {
     const value = this.take(name)
-    return typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined
+    if (typeof value === 'string') return value === '' ? undefined : value
+    if (typeof value === 'number') return String(value)
+    this.unmapped(name, 'not_text', 'text was expected')
+    return undefined
+  }
+
+  /** Anything but true and false is listed. */
+  flag(name: string): boolean | undefined {
+    const value = this.take(name)
+    if (typeof value === 'boolean') return value
+    this.unmapped(name, 'not_boolean', 'true or false was expected')
+    return undefined
   }
 
   list(name: string): unknown[] {
     const value = this.take(name)
-    return Array.isArray(value) ? value : []
+    if (Array.isArray(value)) return value
+    this.unmapped(name, 'not_list', 'a list was expected')
+    return []
+  }
+
+  /** The objects in a list; elements that are none are listed. */
+  objects(name: string): Json[] {
+    return this.list(name).flatMap((element, index) => {
+      if (isJson(element)) return [element]
+      if (!isEmpty(element)) this.lists(`${name}.${index}`, 'not_object', 'an object was expected')
+      return []
+    })
+  }
+
+  /** The members of each object in a list. */
+  each(name: string): Members[] {
+    return this.objects(name).map((value, index) => this.#below(value, `${name}.${index}`))
   }
 
   members(name: string): Members {
-    return new Members(this.take(name), { report: this.#report, kind: this.kind, id: this.id, path: this.#at(name) })
+    const value = this.take(name)
+    if (!isJson(value)) this.unmapped(name, 'not_object', 'an object was expected')
+    return this.#below(value, name)
+  }
+
+  #below(value: unknown, name: string): Members {
+    return new Members(value, { report: this.#report, kind: this.kind, id: this.id, path: this.#at(name) })
+  }
+
+  /** A place below these members, whether it is a member or not. */
+  lists(place: string, code: string, why: string): void {
+    this.#report.unmapped({ kind: this.kind, id: this.id, path: this.#at(place), code, why })
   }
 
   /** Members under another name, in the report with both. */
@@ -74,7 +112,7 @@ export class Members {
 
   unmapped(name: string, code: string, why: string): void {
     this.#taken.add(name)
-    if (this.has(name)) this.#report.unmapped({ kind: this.kind, id: this.id, path: this.#at(name), code, why })
+    if (this.has(name)) this.lists(name, code, why)
   }
 
   /** Internal ids, counters and the like: they are new here. */

@@ -14,7 +14,7 @@ export function oneSignal(file: string): ImportSource {
     name: 'onesignal',
     identity: [path.resolve(file)],
     async read(intake) {
-      const people = new People()
+      const people = new People(intake.report)
       for await (const row of rowsOf(file)) takeSubscription(intake, people, row)
       people.addTo(intake)
     },
@@ -53,10 +53,8 @@ function takeSubscription(intake: Intake, people: People, row: Record<string, st
   const person = people.of(id)
   people.note(id, members.text('created_at'), members.text('updated_at'))
   const type = members.text('device_type') ?? members.text('type') ?? ''
-  members.take('type')
   const kind = kinds[type]
   const identifier = members.text('identifier') ?? members.text('token')
-  members.take('token')
   const types = Number(members.text('notification_types') ?? '1')
   const isInvalid = /^(?:t|true|1)$/i.test(members.text('invalid_identifier') ?? '')
   const list = (at: string, code: string, why: string) =>
@@ -64,23 +62,21 @@ function takeSubscription(intake: Intake, people: People, row: Record<string, st
   if (kind && identifier) {
     const field = kind.channel === 'email' ? 'email' : kind.channel === 'sms' ? 'phone' : undefined
     if (isInvalid) list('identifier', 'invalid', 'an invalid address is not taken')
-    else if (field) {
-      if (people.replaceAddress(id, field, identifier))
-        list(`identifier (${field})`, 'second_address', 'a subscriber has one; the last in the file is taken')
-    } else if (kind.providerId) people.addToken(id, kind.providerId, identifier)
+    else if (field) people.set(id, field, identifier, `identifier (${field})`)
+    else if (kind.providerId) people.addToken(id, kind.providerId, identifier)
   } else if (identifier)
     list(`identifier (device_type ${type})`, 'no_equivalent', 'browsers and other devices subscribe anew')
   if (kind && (types < 0 || types === 0)) person.off.add(kind.channel)
   const language = members.text('language')
-  if (language) person.fields.locale = language
+  if (language) people.set(id, 'locale', language, 'language')
   const zone = members.text('timezone_id')
-  if (zone) person.fields.timezone = zone
+  if (zone) people.set(id, 'timezone', zone, 'timezone_id')
   const offset = members.text('timezone')
   if (!zone && offset) list('timezone', 'no_equivalent', 'an offset is no time zone; export timezone_id too')
   for (const [name, value] of Object.entries(
     tagsIn(members.text('tags'), () => list('tags', 'not_readable', 'they are neither JSON nor a hash')),
   ))
-    person.data[name] = value
+    people.setData(id, name, value, `tags.${name}`)
   members.unmapped('web_auth', 'no_equivalent', 'browsers subscribe anew')
   members.unmapped('web_p256', 'no_equivalent', 'browsers subscribe anew')
   members.end('only addresses, language, time zone and tags are taken')

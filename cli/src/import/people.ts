@@ -1,6 +1,8 @@
 // Sources that list addresses, not people: each person's addresses are joined before they become items.
+import { isDeepStrictEqual } from 'node:util'
 import type { Intake } from './intake.ts'
 import type { Json } from './members.ts'
+import type { Report } from './report.ts'
 
 interface Person {
   fields: Json
@@ -15,6 +17,11 @@ interface Person {
 
 export class People {
   readonly #byId = new Map<string, Person>()
+  readonly #report: Report
+
+  constructor(report: Report) {
+    this.#report = report
+  }
 
   of(subscriberId: string): Person {
     const known = this.#byId.get(subscriberId)
@@ -24,12 +31,24 @@ export class People {
     return person
   }
 
-  /** @returns whether there was another one before */
-  replaceAddress(subscriberId: string, field: 'email' | 'phone', address: string): boolean {
+  /** An address, or another field. A subscriber has one; of several the last is taken, and that is listed. @param at where it stands */
+  set(subscriberId: string, field: 'email' | 'phone' | 'locale' | 'timezone', value: string, at: string): void {
     const { fields } = this.of(subscriberId)
-    const isSecond = fields[field] !== undefined && fields[field] !== address
-    fields[field] = address
-    return isSecond
+    const code = field === 'email' || field === 'phone' ? 'second_address' : 'second_value'
+    if (fields[field] !== undefined && fields[field] !== value) this.#list(subscriberId, at, code)
+    fields[field] = value
+  }
+
+  /** A member of the data, likewise. */
+  setData(subscriberId: string, name: string, value: unknown, at: string): void {
+    const { data } = this.of(subscriberId)
+    if (data[name] !== undefined && !isDeepStrictEqual(data[name], value)) this.#list(subscriberId, at, 'second_value')
+    data[name] = value
+  }
+
+  #list(id: string, path: string, code: string): void {
+    const why = 'a subscriber has one; the last in the files is taken'
+    this.#report.unmapped({ kind: 'subscribers', id, path, code, why })
   }
 
   addToken(subscriberId: string, providerId: string, token: string): void {

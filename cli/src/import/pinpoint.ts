@@ -19,7 +19,7 @@ export function pinpoint(files: string[]): ImportSource {
     identity: files.map((file) => path.resolve(file)),
     async read(intake) {
       intake.listsIssues = true
-      const people = new People()
+      const people = new People(intake.report)
       for (const file of files) await readFile(intake, people, file)
       people.addTo(intake)
     },
@@ -47,8 +47,9 @@ async function readFile(intake: Intake, people: People, file: string): Promise<v
       place === 1
         ? parsed(isPacked ? gunzipSync(readFileSync(file)).toString() : readFileSync(file, 'utf8'))
         : undefined
-    const values = Array.isArray(whole) ? whole.filter(isJson) : isJson(whole) ? [whole] : []
-    if (values.length > 0 && values.every((each) => templateIn(each) || 'ChannelType' in each)) {
+    const values = Array.isArray(whole) ? whole : [whole]
+    const isKnown = (each: unknown): each is Json => isJson(each) && Boolean(templateIn(each) || 'ChannelType' in each)
+    if (values.length > 0 && values.every(isKnown)) {
       for (const each of values) {
         if ('ChannelType' in each) takeEndpoint(intake, people, each)
         else takeTemplate(intake, each)
@@ -88,65 +89,55 @@ function takeEndpoint(intake: Intake, people: People, value: Json): void {
   const type = members.text('ChannelType') ?? ''
   const address = members.text('Address')
   people.note(id, members.text('CreationDate'), members.text('EffectiveDate'))
-  const person = people.of(id)
-  const list = (at: string, code: string, why: string) =>
-    report.unmapped({ kind: 'subscribers', id, path: at, code, why })
-  const isInactive = members.take('EndpointStatus') === 'INACTIVE'
-  if (isInactive) list(`Address (${type})`, 'inactive', 'an INACTIVE address is not taken')
-  else if (address) takeAddress(people, id, type, address, list)
+  const status = members.text('EndpointStatus')
+  if (status === 'INACTIVE') members.lists(`Address (${type})`, 'inactive', 'an INACTIVE address is not taken')
+  else if (address) takeAddress(people, members, type, address)
   const optOut = members.text('OptOut')
   const channel = channels[type]
-  if (optOut === 'ALL' && channel) person.off.add(channel)
+  if (optOut === 'ALL' && channel) people.of(id).off.add(channel)
+  else if (optOut !== undefined && optOut !== 'NONE')
+    members.lists('OptOut', 'no_equivalent', `"${optOut}" of ${type} has no equivalent`)
   const demographic = members.members('Demographic')
   const [locale, timezone] = [demographic.text('Locale'), demographic.text('Timezone')]
-  if (locale) person.fields.locale = locale
-  if (timezone) person.fields.timezone = timezone
+  if (locale) people.set(id, 'locale', locale, 'Demographic.Locale')
+  if (timezone) people.set(id, 'timezone', timezone, 'Demographic.Timezone')
   demographic.end('only locale and time zone are taken')
-  takeAttributes(intake, person.data, id, members.take('Attributes'), 'Attributes')
-  const metrics = members.take('Metrics')
-  if (isJson(metrics)) Object.assign(person.data, metrics)
+  takeAttributes(intake, people, members.members('Attributes'), 'Attributes')
+  takeAttributes(intake, people, members.members('Metrics'), 'Metrics')
   const of = members.members('User')
   of.take('UserId')
-  takeAttributes(intake, person.data, id, of.take('UserAttributes'), 'User.UserAttributes')
+  takeAttributes(intake, people, of.members('UserAttributes'), 'User.UserAttributes')
   of.end()
   members.unmapped('Location', 'no_equivalent', 'put it into the data')
   members.end()
 }
 
-function takeAddress(
-  people: People,
-  id: string,
-  type: string,
-  address: string,
-  list: (at: string, code: string, why: string) => void,
-): void {
+function takeAddress(people: People, members: Members, type: string, address: string): void {
+  const at = `Address (${type})`
   const field = type === 'EMAIL' ? 'email' : type === 'SMS' || type === 'VOICE' ? 'phone' : undefined
-  if (field) {
-    if (people.replaceAddress(id, field, address))
-      list(`Address (${type})`, 'second_address', 'a subscriber has one; the last in the files is taken')
-    return
-  }
   const providerId = pushProviders[type]
-  if (providerId) people.addToken(id, providerId, address)
-  else list(`Address (${type})`, 'no_equivalent', `addresses of ${type} are not taken`)
+  if (field) people.set(members.id, field, address, at)
+  else if (providerId) people.addToken(members.id, providerId, address)
+  else members.lists(at, 'no_equivalent', `addresses of ${type} are not taken`)
 }
 
-/** Each is a list of texts; a list of one is its text, so that templates read the same. */
-function takeAttributes({ report }: Intake, data: Json, id: string, given: unknown, at: string): void {
-  for (const [name, values] of Object.entries(isJson(given) ? given : {})) {
-    const value = Array.isArray(values) && values.length === 1 ? values[0] : values
+/** Each is a list of texts, or a number; a list of one is its text, so that templates read the same. */
+function takeAttributes({ report }: Intake, people: People, given: Members, at: string): void {
+  const { id } = given
+  for (const name of given.rest()) {
+    const values = given.take(name)
+    const value: unknown = Array.isArray(values) && values.length === 1 ? values[0] : values
     if (value !== values)
       report.changed({
-        kind: 'subscribers',
-        id,
-        path: `${at}.*`,
-        from: [value],
-        to: value,
+        ...{ kind: 'subscribers', id, path: `${at}.*`, from: [value], to: value },
         why: 'a list of one becomes its value',
       })
-    data[name] = value
+    people.setData(id, name, value, `${at}.${name}`)
   }
 }
+
+const longestDescription = 256
+const longestTag = 64
 
 const wrappers = {
   EmailTemplateResponse: 'EMAIL',
@@ -173,6 +164,8 @@ function takeTemplate(intake: Intake, value: Json): void {
   const { report } = intake
   const said = String(template.TemplateName)
   const id = identifierOf(said)
+  for (const name of template === value ? [] : Object.keys(value))
+    if (!(name in wrappers)) report.renewed('workflow', name, 'it is of the answer, not of the template')
   if (id !== said)
     report.changed({
       kind: 'workflow',
@@ -186,13 +179,19 @@ function takeTemplate(intake: Intake, value: Json): void {
   members.renewed(['Arn', 'CreationDate', 'LastModifiedDate', 'Version', 'TemplateType', 'TemplateName'])
   members.unmapped('RecommenderId', 'no_equivalent', 'there are no recommendations')
   members.unmapped('Headers', 'no_equivalent', 'set them in the integration')
-  const defaults = parsed(String(members.take('DefaultSubstitutions') ?? '{}'))
+  const substitutions = members.text('DefaultSubstitutions')
+  const defaults = parsed(substitutions ?? '{}')
+  if (!isJson(defaults)) members.unmapped('DefaultSubstitutions', 'not_readable', 'it is no JSON object')
+  const unused = new Set(Object.keys(isJson(defaults) ? defaults : {}))
   const text = (given: unknown, at: string): string | undefined => {
     if (typeof given !== 'string' || given === '') return undefined
     const { liquid, unknown } = toLiquid(given, {
       pathOf: (name, loop) =>
         pathOf(name, loop, type, (why) => report.unmapped({ kind: 'workflow', id, path: at, code: 'variable', why })),
-      defaultOf: (name) => (isJson(defaults) && defaults[name] !== undefined ? String(defaults[name]) : undefined),
+      defaultOf(name) {
+        unused.delete(name)
+        return isJson(defaults) && defaults[name] !== undefined ? String(defaults[name]) : undefined
+      },
     })
     for (const helper of unknown)
       report.unmapped({
@@ -204,27 +203,36 @@ function takeTemplate(intake: Intake, value: Json): void {
     return liquid
   }
   const step = stepOf(type, members, text)
-  const [name, description] = [said, members.text('TemplateDescription')]
-  const tags = members.take('tags') ?? members.take('Tags')
-  members.take('Tags')
-  members.end()
   if (!step) {
-    report.unmapped({
-      kind: 'workflow',
-      id,
-      path: '',
-      code: 'no_equivalent',
-      why: `a template of type ${type} has no equivalent`,
-    })
+    const why = `a template of type ${type} has no equivalent`
+    report.unmapped({ kind: 'workflow', id, path: '', code: 'no_equivalent', why })
     return
   }
+  for (const name of unused) members.lists(`DefaultSubstitutions.${name}`, 'not_used', 'no text uses it')
+  const description = members.text('TemplateDescription')
+  if (description && description.length > longestDescription)
+    members.changed('TemplateDescription', {
+      to: description.slice(0, longestDescription),
+      why: `a description has ${longestDescription} characters at most`,
+    })
+  const tags = tagsIn(members)
+  members.end()
   intake.define('workflow', id, {
-    ...{ workflowId: id, name: name.slice(0, 128), active: true, validatePayload: false },
-    ...filled({ description: description?.slice(0, 256) }),
-    ...(isJson(tags) && Object.keys(tags).length > 0
-      ? { tags: Object.entries(tags).map(([key, tagged]) => `${key}:${String(tagged)}`.slice(0, 64)) }
-      : {}),
+    ...{ workflowId: id, name: said.slice(0, 128), active: true, validatePayload: false },
+    ...filled({ description: description?.slice(0, longestDescription) }),
+    ...(tags.length > 0 ? { tags } : {}),
     steps: [step],
+  })
+}
+
+/** `team: growth` becomes `team:growth`. */
+function tagsIn(members: Members): string[] {
+  const given = members.members(members.has('tags') ? 'tags' : 'Tags')
+  return given.rest().map((key) => {
+    const whole = `${key}:${String(given.take(key))}`
+    const tag = whole.slice(0, longestTag)
+    if (tag !== whole) given.changed(key, { to: tag, why: `a tag has ${longestTag} characters at most` })
+    return tag
   })
 }
 
@@ -239,11 +247,7 @@ function pathOf(name: string, loop: string | undefined, type: string, list: (why
   return `${loop ?? 'payload'}.${name}`
 }
 
-function stepOf(
-  type: string,
-  members: Members,
-  text: (given: unknown, at: string) => string | undefined,
-): Definition | undefined {
+function stepOf(type: string, members: Members, text: Text): Definition | undefined {
   switch (type) {
     case 'EMAIL': {
       const html = text(members.take('HtmlPart'), 'HtmlPart')
@@ -265,29 +269,70 @@ function stepOf(
         type: 'sms',
         controlValues: filled({ body: text(members.take('Body'), 'Body') }),
       }
-    case 'PUSH': {
-      const usual = members.members('Default')
-      const values = filled({
-        subject: text(usual.take('Title'), 'Default.Title'),
-        body: text(usual.take('Body'), 'Default.Body'),
-      })
-      usual.end('push messages have a subject and a body')
-      for (const name of ['APNS', 'GCM', 'ADM', 'Baidu'])
-        members.unmapped(name, 'no_equivalent', 'all providers get the same text')
-      return { stepId: 'push', name: 'Push', type: 'push', controlValues: values }
-    }
-    case 'INAPP': {
-      const [first] = members.list('Content').filter(isJson)
-      const config = (name: string) => (isJson(first?.[name]) ? (first[name] as Json) : {})
-      members.unmapped('Layout', 'no_equivalent', 'the inbox lays out its messages')
-      members.unmapped('CustomConfig', 'no_equivalent', 'use the data of the step')
-      const values = filled({
-        subject: text(config('HeaderConfig').Header, 'Content.HeaderConfig.Header'),
-        body: text(config('BodyConfig').Body, 'Content.BodyConfig.Body'),
-      })
-      return { stepId: 'in-app', name: 'In-app', type: 'in_app', controlValues: values }
-    }
+    case 'PUSH':
+      return { stepId: 'push', name: 'Push', type: 'push', controlValues: pushValues(members, text) }
+    case 'INAPP':
+      return { stepId: 'in-app', name: 'In-app', type: 'in_app', controlValues: inAppValues(members, text) }
     default:
       return undefined
   }
+}
+
+type Text = (given: unknown, at: string) => string | undefined
+
+/** The text for all services, else that of the first service that has one. Others are listed. */
+function pushValues(members: Members, text: Text): Json {
+  const services = ['Default', 'APNS', 'GCM', 'ADM', 'Baidu']
+  const used = services.find((name) => members.has(name)) ?? 'Default'
+  const own = members.members(used)
+  const values = filled({
+    subject: text(own.take('Title'), `${used}.Title`),
+    body: text(own.take('Body'), `${used}.Body`),
+  })
+  own.end('push messages have a subject and a body')
+  for (const name of services)
+    if (name !== used) members.unmapped(name, 'no_equivalent', 'all providers get the same text')
+  return values
+}
+
+/** Of several pages the first becomes the message. */
+function inAppValues(members: Members, text: Text): Json {
+  const [first, ...others] = members.each('Content')
+  for (const [index] of others.entries())
+    members.lists(`Content.${index + 1}`, 'no_equivalent', 'a message has one page')
+  members.unmapped('Layout', 'no_equivalent', 'the inbox lays out its messages')
+  const custom = members.members('CustomConfig')
+  const data = Object.fromEntries(
+    custom.rest().map((name) => [name, text(custom.take(name), `CustomConfig.${name}`) ?? '']),
+  )
+  if (!first) return filled({ data: Object.keys(data).length > 0 ? data : undefined })
+  const part = (config: string, name: string) => {
+    const own = first.members(config)
+    const found = text(own.take(name), `Content.0.${config}.${name}`)
+    own.end('the inbox has its own styles')
+    return found
+  }
+  const values = filled({
+    subject: part('HeaderConfig', 'Header'),
+    body: part('BodyConfig', 'Body'),
+    primaryAction: buttonOf(first, 'PrimaryBtn', text),
+    secondaryAction: buttonOf(first, 'SecondaryBtn', text),
+    data: Object.keys(data).length > 0 ? data : undefined,
+  })
+  first.unmapped('ImageUrl', 'no_equivalent', 'a message has an avatar, and no picture')
+  first.end('the inbox has its own styles')
+  return values
+}
+
+function buttonOf(page: Members, name: 'PrimaryBtn' | 'SecondaryBtn', text: Text): Json | undefined {
+  const button = page.members(name)
+  const usual = button.members('DefaultConfig')
+  const label = text(usual.take('Text'), `Content.0.${name}.DefaultConfig.Text`)
+  const url = text(usual.take('Link'), `Content.0.${name}.DefaultConfig.Link`)
+  const action = usual.text('ButtonAction')
+  if (action !== undefined && action !== 'LINK' && action !== 'DEEP_LINK')
+    usual.lists('ButtonAction', 'no_equivalent', `a button follows a link; it cannot "${action}"`)
+  usual.end('the inbox has its own styles')
+  button.end('all devices get the same button')
+  return label === undefined ? undefined : { label, ...(url === undefined ? {} : { redirect: { url } }) }
 }

@@ -48,6 +48,12 @@ const isMany = (kind: string) => [...dataKinds, ...recordKinds].some((name) => n
 /** Listed by name, but nothing that the importer could have mapped. */
 const harmless: ReadonlySet<string> = new Set(['secret'])
 
+/** @param hasFiles whether the definitions were written as files */
+export const dryRunWords = (hasFiles: boolean): string =>
+  hasFiles
+    ? 'Only files were written, nothing was sent. Push them, or say --apply'
+    : 'A dry run: nothing was written. Say --apply to do it'
+
 export class Report {
   readonly source: string
   readonly kinds = new Map<string, Counts>()
@@ -111,7 +117,7 @@ export class Report {
     }
   }
 
-  toMarkdown({ isApplied }: { isApplied: boolean }): string {
+  toMarkdown({ isApplied, hasFiles }: { isApplied: boolean; hasFiles: boolean }): string {
     const { kinds, changed, unmapped } = this.toJson()
     const cell = (value: unknown) =>
       (typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value))
@@ -127,7 +133,7 @@ export class Report {
     return [
       `# Import from ${this.source}`,
       '',
-      isApplied ? 'This is what was done.' : 'A dry run: nothing was written. Say --apply to do it.',
+      isApplied ? 'This is what was done.' : `${dryRunWords(hasFiles)}.`,
       '',
       '## Found',
       '',

@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../server/test/integrations.ts'
 import { type Api, useServer } from '../../../server/test/server.ts'
 import { identifierOf } from '../../src/import/identifier.ts'
-import { channelsIn } from '../../src/import/knock/source.ts'
+import { channelsIn, keepAnswers } from '../../src/import/knock/source.ts'
 import { interrupt } from '../../src/interrupts.ts'
 import { useCommand, write } from '../command.ts'
 import * as fixtures from './fixtures.ts'
@@ -135,6 +135,13 @@ describe('Novu, files of mongoexport', () => {
     ).toMatchObject([{ workflow: { identifier: 'order-shipped' } }])
     expect(report.kinds.preferences).toMatchObject({ found: 2 })
     expect((await get('/v1/tenants')).data).toMatchObject([{ identifier: 'acme' }])
+    expect((await get('/v2/contexts/region/eu')).data).toEqual({ zone: 'x' })
+    expect(await definition('en_US', 'translation')).toEqual({
+      ...{ workflows: { comments: { hello: 'Hello' } }, layouts: { letter: { bye: 'Bye' } } },
+    })
+    expect((await get('/v2/subscribers/ada/preferences')).global.schedule).toMatchObject({
+      ...{ isEnabled: true, weeklySchedule: { monday: { hours: [{ start: '09:00 AM', end: '05:00 PM' }] } } },
+    })
     expect(listed(report)).toEqual(
       expect.arrayContaining([
         'integration mails credentials.apiKey secret',
@@ -349,8 +356,10 @@ describe('Knock', () => {
       return question.includes('postmark') ? 'email' : 'sms'
     }
     const dir = path.join(folder, 'knock')
-    expect((await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)).get('postmark')).toEqual({ type: 'email' })
+    const { channels, answers } = await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)
+    expect(channels.get('postmark')).toEqual({ type: 'email' })
     expect(asked).toHaveLength(2)
+    keepAnswers(dir, answers)
     expect(readFileSync(path.join(dir, 'channels.yaml'), 'utf8')).toBe('in-app: in_app\npostmark: email\ntwilio: sms\n')
     await channelsIn(dir, ['in-app', 'postmark', 'twilio'], answer)
     expect(asked).toHaveLength(2)
@@ -365,7 +374,9 @@ describe('Knock', () => {
     await applied('knock', 'knock')
     expect(readFileSync(file, 'utf8')).toBe(own)
     expect(statSync(file).mtimeMs).toBe(mtimeMs)
-    await channelsIn(path.dirname(file), ['in-app', 'slack'], async () => 'chat')
+    const { answers } = await channelsIn(path.dirname(file), ['in-app', 'slack'], async () => 'chat')
+    expect(readFileSync(file, 'utf8')).toBe(own)
+    keepAnswers(path.dirname(file), answers)
     const kept = readFileSync(file, 'utf8')
     expect(kept).toMatch(/^# ours\n/)
     expect(kept).toContain('# the feed')
@@ -624,6 +635,22 @@ describe('CSV', () => {
       expect([wrong, (await run('csv', 'people.csv', '--map', wrong)).code]).toEqual([wrong, 2])
     expect((await run('csv', 'nothing.csv', '--map', map)).code).toBe(2)
     expect((await command.run(folder, {}, 'import', 'csv', 'people.csv')).code).toBe(2)
+  })
+
+  test('a dry run says that it wrote nothing, and with --dir that it wrote files only', async () => {
+    write(folder, { 'people.csv': people(1) })
+    const said = async (...args: string[]) => {
+      const { code, stdout } = await command.run(
+        ...[folder, {}, 'import', 'csv', 'people.csv', '--map', map, '--report', 'out.md', ...args],
+      )
+      expect(code).toBe(0)
+      return [stdout, readFileSync(path.join(folder, 'out.md'), 'utf8')]
+    }
+    for (const text of await said()) expect(text).toContain('A dry run: nothing was written')
+    for (const text of await said('--dir', 'files')) {
+      expect(text).toContain('Only files were written')
+      expect(text).not.toContain('nothing was written')
+    }
   })
 
   test('a dry run needs no service', async () => {

@@ -62,7 +62,7 @@ export const novu: Record<string, object[]> = {
         type: 'BRIDGE',
         origin: 'novu-cloud',
         validatePayload: true,
-        isTranslationEnabled: false,
+        isTranslationEnabled: true,
         severity: 'none',
       },
       triggers: [{ type: 'event', identifier: 'comments', variables: [] }],
@@ -105,7 +105,12 @@ export const novu: Record<string, object[]> = {
       controls: { email: { body: '<main>{{content}}</main>', editorType: 'html' } },
     },
   ],
-  layouts: [{ _id: id(50), ...environment, identifier: 'letter', name: 'Letter', isDefault: false }],
+  layouts: [
+    {
+      ...{ _id: id(50), ...environment, identifier: 'letter', name: 'Letter', isDefault: false },
+      isTranslationEnabled: true,
+    },
+  ],
   integrations: [
     {
       ...{
@@ -132,6 +137,21 @@ export const novu: Record<string, object[]> = {
       credentials: { serviceAccount: 'nvsk.77' },
     },
   ],
+  localizationgroups: [
+    {
+      ...{ _id: id(65), ...environment, resourceType: 'workflow', resourceId: 'comments', resourceName: 'Comments' },
+      _resourceInternalId: id(30),
+    },
+    {
+      ...{ _id: id(66), ...environment, resourceType: 'layout', resourceId: 'letter', resourceName: 'Letter' },
+      _resourceInternalId: id(50),
+    },
+  ],
+  localizations: [
+    { _id: id(67), ...environment, _localizationGroupId: id(65), locale: 'en_US', content: '{"hello":"Hello"}' },
+    { _id: id(68), ...environment, _localizationGroupId: id(66), locale: 'en_US', content: '{"bye":"Bye"}' },
+  ],
+  contexts: [{ _id: id(75), ...environment, type: 'region', id: 'eu', key: 'region:eu', data: { zone: 'x' } }],
   tenants: [{ _id: id(70), ...environment, identifier: 'acme', name: 'Acme', data: { tier: { $numberInt: '1' } } }],
   subscribers: [
     {
@@ -163,6 +183,10 @@ export const novu: Record<string, object[]> = {
       _subscriberId: id(80),
       type: 'SUBSCRIBER_GLOBAL',
       preferences: { all: { enabled: true }, channels: { email: { enabled: false } } },
+      schedule: {
+        isEnabled: true,
+        weeklySchedule: { monday: { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] } },
+      },
       updatedAt: at('2025-03-01T00:00:00Z'),
     },
     {
@@ -238,6 +262,18 @@ export const novu: Record<string, object[]> = {
   ],
   jobs: [{ _id: id(130) }],
 }
+
+/** They take a key of the organization. */
+export const novuVariables: object[] = [
+  {
+    ...{ _id: id(76), _organizationId: id(2), key: 'SITE', type: 'STRING', isSecret: false, __v: 0 },
+    values: [{ _environmentId: id(1), value: 'https://example.com' }],
+  },
+  {
+    ...{ _id: id(77), _organizationId: id(2), key: 'TOKEN', type: 'STRING', isSecret: true, __v: 0 },
+    values: [{ _environmentId: id(1), value: 'nvsk.99' }],
+  },
+]
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 

@@ -9,7 +9,9 @@ import { writeWhole } from '../../folder/write.ts'
 import type { Intake } from '../intake.ts'
 import { linesOf } from '../json-lines.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
-import { type ChannelType, channelTypes, resolved, takeWorkflow } from './workflows.ts'
+import { type ChannelType, channelTypes } from './content.ts'
+import { toLiquid } from './texts.ts'
+import { resolved, takeWorkflow } from './workflows.ts'
 
 export interface KnockOptions {
   users?: string
@@ -22,18 +24,24 @@ export interface KnownChannel {
   providerId?: string
 }
 
-export function knock(folder: string, { users, preferences }: KnockOptions): ImportSource {
+/** @param answer who is asked what a channel is */
+export function knock(folder: string, { users, preferences }: KnockOptions, answer: Ask = askPerson): ImportSource {
   for (const file of [folder, users, preferences])
     if (file !== undefined && !existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
   return {
     name: 'knock',
     identity: [folder, users ?? '', preferences ?? ''].map((file) => path.resolve(file)),
-    async read(intake) {
+    async read(intake, terminal, { isDry }) {
       intake.listsIssues = true
       const workflows = foldersIn(path.join(folder, 'workflows'), 'workflow.json')
-      const channels = await channelsIn(folder, keysIn(workflows), askPerson)
-      const partials = partialsIn(folder)
-      for (const dir of foldersIn(path.join(folder, 'layouts'), 'layout.json')) takeLayout(intake, dir)
+      const { channels, answers } = await channelsIn(folder, keysIn(workflows), answer)
+      if (!isDry) keepAnswers(folder, answers)
+      else if (answers.size > 0) {
+        const lines = [...answers].map(([key, said]) => `  ${key}: ${said}`)
+        terminal.say(['Put this into channels.yaml, or you will be asked again:', ...lines].join('\n'))
+      }
+      const partials = partialsIn(intake, folder)
+      for (const dir of foldersIn(path.join(folder, 'layouts'), 'layout.json')) takeLayout(intake, dir, partials)
       for (const dir of workflows) takeWorkflow({ intake, channels, partials }, dir)
       listOthers(intake, folder)
       if (users) for await (const user of linesOf(users, intake)) takeUser(intake, user, channels)
@@ -69,6 +77,7 @@ function keysIn(workflows: string[]): string[] {
   return [...keys].sort()
 }
 
+/** Undefined if there is no answer. */
 type Ask = (question: string) => Promise<string | undefined>
 
 /** Undefined where nobody can answer. */
@@ -84,26 +93,31 @@ async function askPerson(question: string): Promise<string | undefined> {
 
 const kinds = 'email, sms, push, chat or in_app'
 
-/** From `channels.yaml`, which is made by asking, once: `in-app: in_app`, `apns: push apns`. */
-export async function channelsIn(folder: string, keys: string[], answer: Ask): Promise<Map<string, KnownChannel>> {
+/** As a document, so that remarks in it stay. */
+function channelsFile(folder: string) {
   const file = path.join(folder, 'channels.yaml')
-  // As a document, so that remarks in it stay.
   const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '')
   const [problem] = document.errors
   const content: unknown = document.toJS()
   if (problem || !(content === null || isJson(content)))
     throw new Failure('usage', 'channels_unknown', `${file} cannot be read: ${problem?.message ?? 'it is no map'}`)
-  const given: Json = { ...content }
-  const asked: string[] = []
+  return { file, document, given: { ...content } as Json }
+}
+
+/** From `channels.yaml`: `in-app: in_app`, `apns: push apns`. What it does not say is asked for, and returned beside. */
+export async function channelsIn(
+  folder: string,
+  keys: string[],
+  answer: Ask,
+): Promise<{ channels: Map<string, KnownChannel>; answers: Map<string, string> }> {
+  const { file, given } = channelsFile(folder)
+  const answers = new Map<string, string>()
   const missing: string[] = []
   for (const key of keys) {
     if (key in given) continue
     const said = (await answer(`What is the channel "${key}": ${kinds}? `))?.trim()
-    if (said) {
-      given[key] = said
-      document.set(key, said)
-      asked.push(key)
-    } else missing.push(key)
+    if (said) answers.set(key, said)
+    else missing.push(key)
   }
   if (missing.length > 0)
     throw new Failure(
@@ -112,31 +126,44 @@ export async function channelsIn(folder: string, keys: string[], answer: Ask): P
       `${file} has to say what these channels are (${kinds}): ${missing.map((key) => `"${key}: …"`).join(', ')}`,
     )
   const channels = new Map<string, KnownChannel>()
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of [...Object.entries(given), ...answers]) {
     const [type = '', providerId] = String(value).split(/\s+/)
     const known = channelTypes[type]
     if (!known) throw new Failure('usage', 'channels_unknown', `${file}: "${key}" must be ${kinds}, not "${type}"`)
     channels.set(key, { type: known, ...(providerId ? { providerId } : {}) })
   }
-  if (asked.length > 0) writeWhole(file, document.toString())
-  return channels
+  return { channels, answers }
 }
 
-function partialsIn(folder: string): Map<string, string> {
+/** So that nobody is asked twice. */
+export function keepAnswers(folder: string, answers: ReadonlyMap<string, string>): void {
+  if (answers.size === 0) return
+  const { file, document } = channelsFile(folder)
+  for (const [key, said] of answers) document.set(key, said)
+  writeWhole(file, document.toString())
+}
+
+function partialsIn({ report }: Intake, folder: string): Map<string, string> {
   return new Map(
     foldersIn(path.join(folder, 'partials'), 'partial.json').map((dir) => {
-      const { content } = resolved(readJson(path.join(dir, 'partial.json')), dir)
-      return [path.basename(dir), typeof content === 'string' ? content : JSON.stringify(content)]
+      const key = path.basename(dir)
+      const value = resolved(readJson(path.join(dir, 'partial.json')), dir)
+      const members = new Members(value, { report, kind: 'file', id: `partials/${key}` })
+      const content = members.take('content')
+      members.renewed(members.rest(), 'there are no partials; their content is inlined')
+      return [key, typeof content === 'string' ? content : JSON.stringify(content ?? '')]
     }),
   )
 }
 
-function takeLayout(intake: Intake, dir: string): void {
+function takeLayout(intake: Intake, dir: string, partials: ReadonlyMap<string, string>): void {
   const id = path.basename(dir)
   const value = resolved(readJson(path.join(dir, 'layout.json')), dir)
-  const members = new Members(value, { report: intake.report, kind: 'layout', id })
+  const { report } = intake
+  const members = new Members(value, { report, kind: 'layout', id })
   members.renewed(['$schema', '__readonly', 'key', 'created_at', 'updated_at', 'sha', 'environment'])
-  const body = members.text('html_layout') ?? members.text('html_content') ?? '{{content}}'
+  const html = members.text('html_layout') ?? members.text('html_content') ?? '{{content}}'
+  const body = toLiquid(html, { report, kind: 'layout', id, path: 'html_layout', partials, digestId: undefined })
   members.unmapped('text_layout', 'no_equivalent', 'the text part is made from the HTML')
   members.unmapped('footer_links', 'no_equivalent', 'put them into the body')
   const name = members.text('name') ?? id
@@ -182,7 +209,7 @@ function takeUser(intake: Intake, user: Json, channels: ReadonlyMap<string, Know
     createdAt: members.text('created_at'),
     updatedAt: members.text('updated_at'),
   }
-  const channelData = members.take('channel_data')
+  const channelData = members.members('channel_data')
   const others = Object.fromEntries(members.rest().map((key) => [key, members.take(key)]))
   const data = { ...(name === undefined ? {} : { name }), ...others }
   intake.add('subscribers', {
@@ -190,24 +217,40 @@ function takeUser(intake: Intake, user: Json, channels: ReadonlyMap<string, Know
     ...filled(fields),
     ...(Object.keys(data).length > 0 ? { data } : {}),
   })
-  if (isJson(channelData)) takeTokens(intake, subscriberId, channelData, channels)
+  takeTokens(intake, channelData, channels, fields.updatedAt)
 }
 
+/** Device tokens, also with what is known of each device. */
 function takeTokens(
   intake: Intake,
-  subscriberId: string,
-  data: Json,
+  data: Members,
   channels: ReadonlyMap<string, KnownChannel>,
+  updatedAt: string | undefined,
 ): void {
-  for (const [key, value] of Object.entries(data)) {
+  for (const key of data.rest()) {
     const providerId = channels.get(key)?.providerId
-    const tokens = isJson(value) && Array.isArray(value.tokens) ? value.tokens.map(String) : []
-    if (providerId && tokens.length > 0) intake.add('credentials', { subscriberId, providerId, deviceTokens: tokens })
+    const whole = data.members(key)
+    const inner = whole.has('data') ? whole.members('data') : whole
+    const devices = inner.each('devices').flatMap((device) => {
+      const token = device.text('token')
+      device.end('only the token of a device is taken')
+      return token ?? []
+    })
+    const deviceTokens = [...new Set([...inner.list('tokens').map(String), ...devices])]
+    if (providerId && deviceTokens.length > 0)
+      intake.add('credentials', {
+        ...{ subscriberId: data.id, providerId, deviceTokens },
+        ...(updatedAt ? { updatedAt } : {}),
+      })
     else
       intake.report.unmapped({
-        ...{ kind: 'credentials', id: subscriberId, path: `channel_data.${key}`, code: 'channel' },
-        why: `say the provider of "${key}" in channels.yaml, such as "push apns"`,
+        ...{ kind: 'credentials', id: data.id, path: `channel_data.${key}`, code: 'channel' },
+        why:
+          deviceTokens.length > 0
+            ? `say the provider of "${key}" in channels.yaml, such as "push apns"`
+            : 'only device tokens are taken; connect a chat anew',
       })
+    for (const members of [inner, whole]) members.end('only device tokens are taken')
   }
 }
 
@@ -228,43 +271,56 @@ function takePreferences(intake: Intake, value: Json, categories: ReadonlyMap<st
   const { report } = intake
   const subscriberId = String(value.user_id ?? value.recipient ?? '')
   const members = new Members(value, { report, kind: 'preferences', id: subscriberId })
-  members.renewed(['__typename', 'id', 'user_id', 'recipient', '__persistence_strategy__'])
-  const list = (at: string, why: string) =>
-    report.unmapped({ kind: 'preferences', id: subscriberId, path: at, code: 'no_equivalent', why })
-  const channelsOf = (given: unknown, at: string): Json => {
-    const channels: Json = {}
-    for (const [name, on] of Object.entries(isJson(given) ? given : {})) {
-      const type = channelTypes[name]
-      if (!type) list(`${at}.${name}`, 'there is no such channel')
-      else if (typeof on === 'boolean') channels[type] = on
-      else list(`${at}.${name}`, 'a preference has no conditions')
-    }
-    return channels
-  }
-  const settingOf = (setting: unknown, at: string): Json => {
-    if (typeof setting === 'boolean') return Object.fromEntries(allChannels.map((name) => [name, setting]))
-    if (!isJson(setting)) return {}
-    if (Array.isArray(setting.conditions) && setting.conditions.length > 0)
-      list(`${at}.conditions`, 'a preference has no conditions')
-    return channelsOf(setting.channel_types, `${at}.channel_types`)
+  members.renewed(['__typename', 'user_id', 'recipient', '__persistence_strategy__'])
+  const set = members.text('id') ?? 'default'
+  if (set !== 'default') {
+    members.lists('id', 'preference_set', `"${set}" is for a tenant or another case; only the default set is taken`)
+    return
   }
   const add = (channels: Json, workflowId?: string) => {
     if (Object.keys(channels).length > 0)
       intake.add('preferences', { subscriberId, ...(workflowId ? { workflowId } : {}), channels })
   }
-  add(channelsOf(members.take('channel_types'), 'channel_types'))
-  const workflows = members.take('workflows')
-  const own = new Set(Object.keys(isJson(workflows) ? workflows : {}))
-  for (const [category, setting] of Object.entries((members.take('categories') ?? {}) as Json)) {
+  add(choicesIn(members, 'channel_types'))
+  const workflows = members.members('workflows')
+  const own = new Set(workflows.rest())
+  const chosen = members.members('categories')
+  for (const category of chosen.rest()) {
     const named = categories.get(category)
-    if (!named) list(`categories.${category}`, 'no workflow in the folder has this category')
-    // What is said of a workflow itself counts more.
-    for (const workflowId of named ?? [])
-      if (!own.has(workflowId)) add(settingOf(setting, `categories.${category}`), workflowId)
+    if (!named) chosen.unmapped(category, 'no_equivalent', 'no workflow in the folder has this category')
+    else {
+      const channels = settingIn(chosen, category)
+      // What is said of a workflow itself counts more.
+      for (const workflowId of named) if (!own.has(workflowId)) add(channels, workflowId)
+    }
   }
-  for (const [workflowId, setting] of Object.entries(isJson(workflows) ? workflows : {}))
-    add(settingOf(setting, `workflows.${workflowId}`), workflowId)
-  const isSubscribed = members.take('commercial_subscribed')
-  if (isSubscribed === false) list('commercial_subscribed', 'put the person on the suppression list')
+  for (const workflowId of workflows.rest()) add(settingIn(workflows, workflowId), workflowId)
+  if (members.flag('commercial_subscribed') === false)
+    members.lists('commercial_subscribed', 'no_equivalent', 'put the person on the suppression list')
   members.end()
+}
+
+/** True or false for each channel. */
+function choicesIn(of: Members, name: string): Json {
+  const given = of.members(name)
+  const channels: Json = {}
+  for (const key of given.rest()) {
+    const type = channelTypes[key]
+    const on = given.take(key)
+    if (!type) given.unmapped(key, 'no_equivalent', 'there is no such channel')
+    else if (typeof on === 'boolean') channels[type] = on
+    else given.unmapped(key, 'no_equivalent', 'a preference has no conditions')
+  }
+  return channels
+}
+
+/** Of a workflow or category: for all channels, or each. */
+function settingIn(of: Members, name: string): Json {
+  const setting = of.take(name)
+  if (typeof setting === 'boolean') return Object.fromEntries(allChannels.map((channel) => [channel, setting]))
+  const members = of.members(name)
+  const channels = choicesIn(members, 'channel_types')
+  members.unmapped('conditions', 'no_equivalent', 'a preference has no conditions')
+  members.end()
+  return channels
 }

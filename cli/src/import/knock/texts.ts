@@ -1,5 +1,6 @@
 // Liquid of Knock as Liquid here: other names for the same things, and partials inlined.
 import { micromark } from 'micromark'
+import type { Members } from '../members.ts'
 import type { Report } from '../report.ts'
 
 /** Fields of a recipient that subscribers have too; everything else is in their data. */
@@ -12,9 +13,11 @@ const ofRecipients: Record<string, string> = {
   timezone: 'timezone',
 }
 
+/** Where a text stands. */
 export interface Around {
   report: Report
-  workflowId: string
+  kind: 'workflow' | 'layout'
+  id: string
   path: string
   /** Content by key. */
   partials: ReadonlyMap<string, string>
@@ -60,9 +63,9 @@ export function toLiquid(text: string, around: Around): string {
 }
 
 /** What a variable is called here. */
-export function pathOf(name: string, { report, workflowId, path, digestId }: Around): string {
+export function pathOf(name: string, { report, kind, id, path, digestId }: Around): string {
   const list = (code: string, why: string) => {
-    report.unmapped({ kind: 'workflow', id: workflowId, path, code, why: `${name}: ${why}` })
+    report.unmapped({ kind, id, path, code, why: `${name}: ${why}` })
     return name
   }
   const clean = name.replaceAll(/\[\s*["']([^"']*)["']\s*\]/g, '.$1')
@@ -100,29 +103,27 @@ export function pathOf(name: string, { report, workflowId, path, digestId }: Aro
 }
 
 const deepest = 5
+const argument = /([A-Za-z_]\w*)\s*:\s*("[^"]*"|'[^']*'|[^,\s]+)/g
 
 /** `{% render "key", name: value %}` becomes what the partial says, with its values assigned before. */
 function inlinePartials(text: string, around: Around, depth: number): string {
   return text.replaceAll(
     /\{%-?\s*render\s+["']([\w-]+)["']\s*,?([^%]*?)-?%\}/g,
     (whole, key: string, values: string) => {
-      const { report, workflowId: id, path } = around
+      const { report, kind, id, path } = around
+      const list = (why: string) => report.unmapped({ kind, id, path, code: 'partial', why })
       const content = around.partials.get(key)
       if (content === undefined || depth >= deepest) {
-        const why =
-          content === undefined ? `there is no partial "${key}" in the folder` : `partial "${key}" renders itself`
-        report.unmapped({ kind: 'workflow', id, path, code: 'partial', why })
+        list(content === undefined ? `there is no partial "${key}" in the folder` : `partial "${key}" renders itself`)
         return whole
       }
+      const rest = values.replaceAll(argument, '').replaceAll(/[\s,]/g, '')
+      if (rest !== '') list(`partial "${key}" is inlined without "${values.trim()}"; only "name: value" is kept`)
       report.changed({
-        kind: 'workflow',
-        id,
-        path,
-        from: `partial ${key}`,
-        to: 'inlined',
+        ...{ kind, id, path, from: `partial ${key}`, to: 'inlined' },
         why: 'there are no partials; its content stands here',
       })
-      const assigns = [...values.matchAll(/([A-Za-z_]\w*)\s*:\s*("[^"]*"|'[^']*'|[^,\s]+)/g)]
+      const assigns = [...values.matchAll(argument)]
         .map(([, name, value]) => `{% assign ${name} = ${value} %}`)
         .join('')
       return assigns + inlinePartials(content, around, depth + 1)
@@ -130,47 +131,61 @@ function inlinePartials(text: string, around: Around, depth: number): string {
   )
 }
 
-interface Block {
-  type?: string
-  content?: string
-  url?: string
-  alt?: string
-  key?: string
-  attrs?: Record<string, unknown>
-  buttons?: Array<{ label?: string; action?: string }>
-  columns?: Array<{ blocks?: Block[] }>
-}
-
 /** Blocks of the visual editor as HTML. */
-export function blocksToHtml(blocks: Block[], around: Around): string {
+export function blocksToHtml(blocks: Members[]): string {
   return blocks
-    .map((block): string => {
-      switch (block.type) {
-        case 'markdown':
-          return markdownToHtml(block.content ?? '')
-        case 'html':
-          return block.content ?? ''
-        case 'divider':
-          return '<hr>'
-        case 'image':
-          return `<p><img src="${block.url ?? ''}" alt="${block.alt ?? ''}"></p>`
-        case 'button_set':
-          return `<p>${(block.buttons ?? []).map(({ label = '', action = '' }) => `<a href="${action}">${label}</a>`).join(' ')}</p>`
-        case 'row':
-          return (block.columns ?? []).map(({ blocks: inner = [] }) => blocksToHtml(inner, around)).join('\n')
-        case 'partial': {
-          const values = Object.entries(block.attrs ?? {}).map(([name, value]) => `, ${name}: ${JSON.stringify(value)}`)
-          return `{% render "${block.key ?? ''}"${values.join('')} %}`
-        }
-        default:
-          around.report.unmapped({
-            ...{ kind: 'workflow', id: around.workflowId, path: around.path, code: 'block' },
-            why: `a block of type "${block.type ?? ''}" has no equivalent`,
-          })
-          return ''
-      }
+    .map((block) => {
+      const html = blockToHtml(block)
+      block.end('the HTML has no such style')
+      return html
     })
     .join('\n')
+}
+
+function blockToHtml(block: Members): string {
+  block.renewed(['id', 'version'])
+  const type = block.text('type')
+  switch (type) {
+    case 'markdown':
+      return markdownToHtml(block.text('content') ?? '')
+    case 'html':
+      return block.text('content') ?? ''
+    case 'divider':
+      return '<hr>'
+    case 'image': {
+      const [image, link] = [
+        `<img src="${block.text('url') ?? ''}" alt="${block.text('alt') ?? ''}">`,
+        block.text('action'),
+      ]
+      return `<p>${link === undefined ? image : `<a href="${link}">${image}</a>`}</p>`
+    }
+    case 'button_set':
+      return `<p>${block
+        .each('buttons')
+        .map((button) => {
+          const link = `<a href="${button.text('action') ?? ''}">${button.text('label') ?? ''}</a>`
+          button.end('the HTML has no such style')
+          return link
+        })
+        .join(' ')}</p>`
+    case 'row':
+      return block
+        .each('columns')
+        .map((column) => {
+          const inner = blocksToHtml(column.each('blocks'))
+          column.end('the HTML has no such style')
+          return inner
+        })
+        .join('\n')
+    case 'partial': {
+      const attrs = block.members('attrs')
+      const values = attrs.rest().map((name) => `, ${name}: ${JSON.stringify(attrs.take(name))}`)
+      return `{% render "${block.text('key') ?? ''}"${values.join('')} %}`
+    }
+    default:
+      block.lists('type', 'block', `a block of type "${type ?? ''}" has no equivalent`)
+      return ''
+  }
 }
 
 /** Liquid in it stays as it is: it is no Markdown, so a word stands for it meanwhile. */

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Definition } from '../../folder/source.ts'
+import { identifierOf, whyRenamed } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
-import { filled, isJson, type Json, Members } from '../members.ts'
+import { filled, isEmpty, isJson, type Json, Members } from '../members.ts'
 import { conditionOf } from './conditions.ts'
-import { type Around, blocksToHtml, markdownToHtml, pathOf, toLiquid } from './texts.ts'
-
-export type ChannelType = 'email' | 'sms' | 'push' | 'chat' | 'in_app'
+import { type ChannelType, channelTypes, contentOf } from './content.ts'
+import { type Around, pathOf, toLiquid } from './texts.ts'
 
 export interface KnockFolder {
   intake: Intake
@@ -32,14 +32,15 @@ export function takeWorkflow(folder: KnockFolder, dir: string): void {
   members.renewed(['$schema', '__readonly', 'key', 'created_at', 'updated_at', 'valid', 'sha', 'environment'])
   const mapping: Mapping = { folder, dir, workflowId: id, isWhole: true }
   const settings = members.members('settings')
-  const isCommercial = settings.take('is_commercial') === true
-  const isCritical = settings.take('override_preferences') === true
+  const isCommercial = settings.flag('is_commercial') === true
+  const isCritical = settings.flag('override_preferences') === true
   settings.end()
   members.unmapped('trigger_frequency', 'no_equivalent', 'use a throttle, or a transactionId that repeats')
   const schema = members.take('trigger_data_json_schema')
+  if (!isJson(schema)) members.unmapped('trigger_data_json_schema', 'not_object', 'it is no schema')
   const tags = members.list('categories').map(String)
-  const steps = stepsOf(mapping, members.list('steps').filter(isJson), undefined, 'steps')
-  const isActive = members.take('active') !== false
+  const steps = stepsOf(mapping, members.objects('steps'), undefined, 'steps')
+  const isActive = members.flag('active') !== false
   if (isActive && !mapping.isWhole)
     report.changed({
       ...{ kind: 'workflow', id, path: 'active', from: true, to: false },
@@ -79,15 +80,26 @@ export function resolved(value: Json, dir: string): Json {
   return of(value) as Json
 }
 
-const internal = ['ref', 'name', 'type', 'conditions', 'template', 'settings', 'channel_key', 'channel_type']
-
 function stepsOf(mapping: Mapping, steps: Json[], digestBefore: string | undefined, at: string): Definition[] {
+  const { report } = mapping.folder.intake
   let digestId = digestBefore
   return steps.flatMap((step, index) => {
     const type = String(step.type)
-    const stepId = String(step.ref ?? `${type}_${index + 1}`).replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    const said = String(step.ref ?? `${type}_${index + 1}`)
+    const stepId = identifierOf(said) || `step-${index + 1}`
+    if (stepId !== said)
+      report.changed({
+        ...{
+          kind: 'workflow',
+          id: mapping.workflowId,
+          path: `${at}.${stepId}`,
+          from: said,
+          to: stepId,
+          why: whyRenamed,
+        },
+      })
     const around: Around = {
-      ...{ report: mapping.folder.intake.report, workflowId: mapping.workflowId, path: `${at}.${stepId}` },
+      ...{ report, kind: 'workflow', id: mapping.workflowId, path: `${at}.${stepId}` },
       ...{ partials: mapping.folder.partials, digestId },
     }
     const definition = stepOf(mapping, step, stepId, around)
@@ -97,99 +109,128 @@ function stepsOf(mapping: Mapping, steps: Json[], digestBefore: string | undefin
 }
 
 function stepOf(mapping: Mapping, step: Json, stepId: string, around: Around): Definition | undefined {
-  const { report, workflowId, path: at } = around
-  const members = new Members(step, { report, kind: 'workflow', id: workflowId, path: at })
-  for (const name of internal) members.take(name)
-  const condition = conditionOf(step.conditions, around)
+  const { report, kind, id, path: at } = around
+  const values = valuesOf(mapping, step, around)
+  if (values === undefined) {
+    const why = `a step of type "${String(step.type)}" has no equivalent`
+    report.unmapped({ kind, id, path: at, code: 'step', why })
+    return undefined
+  }
+  const { type, members, own } = values
+  const condition = conditionOf(members.take('conditions'), around)
   if (condition === false) mapping.isWhole = false
-  const name = typeof step.name === 'string' && step.name !== '' ? step.name : stepId
-  const skip = condition ? { skip: condition } : {}
-  const settings = members.members('settings')
-  const made = (type: string, values: Json): Definition => {
+  const name = members.text('name') ?? stepId
+  for (const known of ['ref', 'type']) members.take(known)
+  members.end()
+  return type === undefined
+    ? undefined
+    : { stepId, name, type, controlValues: { ...(condition ? { skip: condition } : {}), ...own } }
+}
+
+interface Values {
+  members: Members
+  /** Undefined if the step cannot come along, which is listed. */
+  type?: string
+  own: Json
+}
+
+/** What a step does. Undefined if its kind is not known here. */
+function valuesOf(mapping: Mapping, step: Json, around: Around): Values | undefined {
+  const { report, kind, id, path: at } = around
+  const members = new Members(step, { report, kind, id, path: at })
+  const made = (type: string, of: (settings: Members) => Json): Values => {
+    const settings = members.members('settings')
+    const own = of(settings)
     settings.end()
-    members.end()
-    return { stepId, name, type, controlValues: { ...skip, ...values } }
+    return { members, type, own }
   }
   switch (step.type) {
     case 'channel':
-      return channelStep(mapping, step, members, around, { stepId, name, skip })
+      return channelValues(mapping, members, around)
     case 'batch':
-      return made('digest', batchOf(settings, around))
-    case 'delay': {
-      const until = settings.text('delay_until_field_path')
-      return made(
-        'delay',
-        until ? { dynamicKey: pathOf(until, around) } : durationOf(settings.take('delay_for'), around),
-      )
-    }
-    case 'throttle': {
-      const key = settings.text('throttle_key')
-      const limit = settings.take('throttle_limit')
-      return made('throttle', {
-        ...inMinutes(durationOf(settings.take('throttle_window'), around), around),
-        ...(typeof limit === 'number' ? { threshold: limit } : {}),
-        ...(key ? { throttleKey: pathOf(key, around) } : {}),
+      return made('digest', (settings) => batchOf(settings, around))
+    case 'delay':
+      return made('delay', (settings) => {
+        const until = settings.text('delay_until_field_path')
+        return until ? { dynamicKey: pathOf(until, around) } : durationOf(settings, 'delay_for', around)
       })
-    }
-    case 'http_fetch':
-      return made('http_request', requestOf(settings, around))
-    case 'trigger_workflow':
-      return made('start_workflow', startOf(settings, around))
-    case 'branch': {
-      const branches = members.list('branches').filter(isJson)
-      const arms = branches.map((branch) => {
-        const rule = conditionOf(branch.conditions, around)
-        if (rule === false) mapping.isWhole = false
-        const inner = stepsOf(
-          mapping,
-          Array.isArray(branch.steps) ? branch.steps.filter(isJson) : [],
-          around.digestId,
-          at,
-        )
+    case 'throttle':
+      return made('throttle', (settings) => {
+        const key = settings.text('throttle_key')
+        const limit = settings.take('throttle_limit')
+        if (typeof limit !== 'number') settings.unmapped('throttle_limit', 'not_number', 'it is no number')
         return {
-          ...{ name: String(branch.name ?? 'branch'), rule, steps: inner },
-          ...(branch.terminates === true ? { end: true } : {}),
+          ...inMinutes(durationOf(settings, 'throttle_window', around), around),
+          ...(typeof limit === 'number' ? { threshold: limit } : {}),
+          ...(key ? { throttleKey: pathOf(key, around) } : {}),
         }
       })
-      const usual = arms.find(({ rule }) => rule === undefined)
-      return made('branch', {
-        arms: arms
-          .filter((arm) => arm !== usual)
-          .map(({ rule, ...arm }) => ({ ...arm, ...(rule ? { condition: rule } : {}) })),
-        ...(usual ? { default: { name: usual.name, steps: usual.steps, ...(usual.end ? { end: true } : {}) } } : {}),
-      })
-    }
+    case 'http_fetch':
+      return made('http_request', (settings) => requestOf(settings, around))
+    case 'trigger_workflow':
+      return made('start_workflow', (settings) => startOf(settings, around))
+    case 'branch':
+      return { members, type: 'branch', own: branchOf(mapping, members, around) }
     default:
-      report.unmapped({
-        kind: 'workflow',
-        id: workflowId,
-        path: at,
-        code: 'step',
-        why: `a step of type "${String(step.type)}" has no equivalent`,
-      })
       return undefined
   }
 }
 
+function branchOf(mapping: Mapping, members: Members, around: Around): Json {
+  const arms = members.each('branches').map((branch) => {
+    const rule = conditionOf(branch.take('conditions'), around)
+    if (rule === false) mapping.isWhole = false
+    const arm = {
+      ...{ name: branch.text('name') ?? 'branch', rule },
+      steps: stepsOf(mapping, branch.objects('steps'), around.digestId, around.path),
+      ...(branch.flag('terminates') === true ? { end: true } : {}),
+    }
+    branch.end()
+    return arm
+  })
+  const usual = arms.find(({ rule }) => rule === undefined)
+  return {
+    arms: arms
+      .filter((arm) => arm !== usual)
+      .map(({ rule, ...arm }) => ({ ...arm, ...(rule ? { condition: rule } : {}) })),
+    ...(usual ? { default: { name: usual.name, steps: usual.steps, ...(usual.end ? { end: true } : {}) } } : {}),
+  }
+}
+
+function channelValues({ folder }: Mapping, members: Members, around: Around): Values {
+  const key = members.text('channel_key') ?? members.text('channel_group_key') ?? ''
+  const said = members.text('channel_type')
+  const type = said === undefined ? folder.channels.get(key)?.type : channelTypes[said]
+  if (type === undefined) {
+    const why = said === undefined ? `channels.yaml does not say what "${key}" is` : `there is no channel "${said}"`
+    around.report.unmapped({ kind: around.kind, id: around.id, path: around.path, code: 'channel', why })
+    for (const name of members.rest()) members.take(name)
+    return { members, own: {} }
+  }
+  members.unmapped('send_windows', 'no_equivalent', 'use the schedule of subscribers')
+  members.unmapped('channel_overrides', 'no_equivalent', 'set it in the integration')
+  members.unmapped('settings', 'no_equivalent', 'set it in the integration')
+  const template = members.members('template')
+  const own = contentOf(type, template, around)
+  template.end()
+  return { members, type, own }
+}
+
 const units = new Set(['seconds', 'minutes', 'hours', 'days', 'weeks', 'months'])
 
-function durationOf(given: unknown, { report, workflowId: id, path: at }: Around): Json {
-  if (isJson(given) && typeof given.value === 'number' && units.has(String(given.unit)))
-    return { amount: given.value, unit: given.unit }
-  if (isJson(given) && given.type === 'dynamic' && typeof given.key === 'string')
-    return { dynamicKey: given.key.replace(/^data\./, 'payload.') }
-  report.unmapped({
-    kind: 'workflow',
-    id,
-    path: at,
-    code: 'duration',
-    why: `${JSON.stringify(given ?? null)} is no duration that can be said here`,
-  })
+function durationOf(settings: Members, name: string, around: Around): Json {
+  const given = settings.take(name)
+  const { value, unit, type, key, ...others } = isJson(given) ? given : {}
+  for (const other of Object.keys(others))
+    settings.lists(`${name}.${other}`, 'no_equivalent', 'a duration has an amount and a unit')
+  if (typeof value === 'number' && units.has(String(unit))) return { amount: value, unit }
+  if (type === 'dynamic' && typeof key === 'string') return { dynamicKey: pathOf(key, around) }
+  settings.lists(name, 'duration', `${JSON.stringify(given ?? null)} is no duration that can be said here`)
   return {}
 }
 
 /** A throttle counts in minutes, hours or days. */
-function inMinutes({ amount, unit, ...others }: Json, { report, workflowId: id, path: at }: Around): Json {
+function inMinutes({ amount, unit, ...others }: Json, { report, kind, id, path }: Around): Json {
   if (typeof amount !== 'number') return others
   const to =
     unit === 'seconds'
@@ -201,11 +242,7 @@ function inMinutes({ amount, unit, ...others }: Json, { report, workflowId: id, 
           : { amount, unit }
   if (to.unit !== unit)
     report.changed({
-      kind: 'workflow',
-      id,
-      path: at,
-      from: { amount, unit },
-      to,
+      ...{ kind, id, path, from: { amount, unit }, to },
       why: 'a throttle counts in minutes, hours or days',
     })
   return to
@@ -213,166 +250,124 @@ function inMinutes({ amount, unit, ...others }: Json, { report, workflowId: id, 
 
 function batchOf(settings: Members, around: Around): Json {
   const key = settings.text('batch_key')
-  const window = durationOf(settings.take('batch_window'), around)
-  const isSliding = settings.take('batch_window_type') === 'sliding'
-  const limit = settings.take('batch_window_extension_limit')
-  const mode = settings.take('batch_execution_mode')
-  const order = settings.take('batch_order')
+  const window = durationOf(settings, 'batch_window', around)
+  const isSliding = choiceIn(settings, 'batch_window_type', ['fixed', 'sliding']) === 'sliding'
+  const mode = choiceIn(settings, 'batch_execution_mode', ['accumulate', 'flush_leading'])
+  const order = choiceIn(settings, 'batch_order', ['asc', 'desc'])
   return {
     ...window,
     ...(key ? { digestKey: pathOf(key, around) } : {}),
     ...(order === 'desc' ? { order: 'newest' } : {}),
     ...(mode === 'flush_leading' ? { flushFirst: true } : {}),
     ...(isSliding
-      ? { window: 'sliding', maxWindow: isJson(limit) ? durationOf(limit, around) : { amount: 1, unit: 'days' } }
+      ? {
+          window: 'sliding',
+          maxWindow: settings.has('batch_window_extension_limit')
+            ? durationOf(settings, 'batch_window_extension_limit', around)
+            : { amount: 1, unit: 'days' },
+        }
       : {}),
   }
 }
 
+/** One of these words; another one is listed. */
+function choiceIn(settings: Members, name: string, words: string[]): string | undefined {
+  const given = settings.text(name)
+  if (given === undefined || words.includes(given)) return given
+  settings.lists(name, 'no_equivalent', `"${given}" has no equivalent`)
+  return undefined
+}
+
+/** Texts anywhere in it are templates. */
+function toLiquidDeep(value: unknown, around: Around): unknown {
+  if (typeof value === 'string') return toLiquid(value, around)
+  if (Array.isArray(value)) return value.map((each) => toLiquidDeep(each, around))
+  if (!isJson(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toLiquidDeep(member, around)]))
+}
+
+/** As a text of a request: what is no text becomes JSON. */
+const textOf = (value: unknown, around: Around): string =>
+  typeof value === 'string' ? toLiquid(value, around) : JSON.stringify(toLiquidDeep(value ?? '', around))
+
+/** A list of keys and values, or an object. */
+function pairsIn(settings: Members, name: string, around: Around): Array<{ key: string; value: string }> {
+  if (!Array.isArray(settings.take(name))) {
+    const given = settings.members(name)
+    return given.rest().map((key) => ({ key, value: textOf(given.take(key), around) }))
+  }
+  return settings.each(name).map((pair) => {
+    const made = { key: pair.text('key') ?? '', value: textOf(pair.take('value'), around) }
+    pair.end()
+    return made
+  })
+}
+
 function requestOf(settings: Members, around: Around): Json {
-  const pairs = (given: unknown): Array<{ key: string; value: string }> =>
-    (Array.isArray(given)
-      ? given.filter(isJson).map(({ key, value }) => ({ key: String(key), value: String(value ?? '') }))
-      : isJson(given)
-        ? Object.entries(given).map(([key, value]) => ({ key, value: String(value) }))
-        : []
-    ).map(({ key, value }) => ({ key, value: toLiquid(value, around) }))
-  const query = pairs(settings.take('query_params')).map(({ key, value }) => `${encodeURIComponent(key)}=${value}`)
+  const query = pairsIn(settings, 'query_params', around).map(({ key, value }) => `${encodeURIComponent(key)}=${value}`)
   const url = toLiquid(settings.text('url') ?? '', around)
-  const headers = pairs(settings.take('headers'))
+  const headers = pairsIn(settings, 'headers', around)
   const body = settings.take('body')
-  around.report.changed({
-    ...{
-      kind: 'workflow',
-      id: around.workflowId,
-      path: around.path,
-      from: 'data',
-      to: `steps.${around.path.split('.').at(-1) ?? ''}`,
-    },
+  const { report, kind, id, path: at } = around
+  report.changed({
+    ...{ kind, id, path: at, from: 'data', to: `steps.${at.split('.').at(-1) ?? ''}` },
     why: 'the answer is under the step; it is not merged into the payload',
   })
   return {
-    method: String(settings.take('method') ?? 'get').toUpperCase(),
+    method: (settings.text('method') ?? 'get').toUpperCase(),
     url: query.length > 0 ? `${url}${url.includes('?') ? '&' : '?'}${query.join('&')}` : url,
     ...(headers.length > 0 ? { headers } : {}),
-    ...(typeof body === 'string' && body !== '' ? { body: toLiquid(body, around) } : {}),
+    ...(isEmpty(body) ? {} : { body: textOf(body, around) }),
   }
 }
 
+const theRecipient = /^\s*\{\{\s*recipient(?:\.id)?\s*\}\}\s*$|^recipient$/
+
 function startOf(settings: Members, around: Around): Json {
-  const { report, workflowId: id, path: at } = around
-  const recipients = settings.take('recipients')
-  const to =
-    recipients === undefined ||
-    recipients === null ||
-    recipients === '' ||
-    /^\s*\{\{\s*recipient(?:\.id)?\s*\}\}\s*$|^recipient$/.test(String(recipients))
-      ? '{{subscriber.subscriberId}}'
-      : toLiquid(String(recipients), around)
-  const data = settings.take('data')
-  let payload: unknown = data
-  if (typeof data === 'string' && data !== '') {
-    try {
-      payload = JSON.parse(toLiquid(data, around))
-    } catch {
-      payload = undefined
-      report.unmapped({
-        kind: 'workflow',
-        id,
-        path: `${at}.settings.data`,
-        code: 'template',
-        why: 'it is no JSON before it is rendered',
-      })
-    }
-  }
   const key = settings.text('cancellation_key')
+  const payload = payloadIn(settings, around)
   return {
     workflowId: settings.text('workflow_key') ?? '',
-    to,
-    ...(isJson(payload) ? { payload } : {}),
+    to: recipientsIn(settings, around),
+    ...(payload ? { payload } : {}),
     ...(key ? { cancellationKey: toLiquid(key, around) } : {}),
   }
 }
 
-function channelStep(
-  { folder }: Mapping,
-  step: Json,
-  members: Members,
-  around: Around,
-  { stepId, name, skip }: { stepId: string; name: string; skip: Json },
-): Definition | undefined {
-  const { report, workflowId, path: at } = around
-  const key = String(step.channel_key ?? step.channel_group_key ?? '')
-  members.take('channel_group_key')
-  const type = typeof step.channel_type === 'string' ? channelTypes[step.channel_type] : folder.channels.get(key)?.type
-  if (type === undefined) {
-    report.unmapped({
-      kind: 'workflow',
-      id: workflowId,
-      path: at,
-      code: 'channel',
-      why: `channels.yaml does not say what "${key}" is`,
-    })
+/** A template, or a list of ids; objects there have no id in one of them. */
+function recipientsIn(settings: Members, around: Around): unknown {
+  const given = settings.take('recipients')
+  if (isEmpty(given)) return '{{subscriber.subscriberId}}'
+  const one = (recipient: unknown, at: string): string[] => {
+    if (typeof recipient === 'string')
+      return [theRecipient.test(recipient) ? '{{subscriber.subscriberId}}' : toLiquid(recipient, around)]
+    if (isJson(recipient) && typeof recipient.id === 'string') {
+      const { id, ...others } = recipient
+      for (const name of Object.keys(others))
+        settings.lists(`${at}.${name}`, 'no_equivalent', 'a recipient is its id; subscribers are written beforehand')
+      return [toLiquid(id, around)]
+    }
+    settings.lists(at, 'no_equivalent', 'a recipient is an id')
+    return []
+  }
+  if (!Array.isArray(given)) return one(given, 'recipients')[0] ?? ''
+  return given.flatMap((each, index) => one(each, `recipients.${index}`))
+}
+
+/** An object, or a template of its JSON. */
+function payloadIn(settings: Members, around: Around): Json | undefined {
+  const given = settings.take('data')
+  const parsed = typeof given === 'string' ? parsedOr(toLiquid(given, around)) : toLiquidDeep(given, around)
+  if (isJson(parsed)) return parsed
+  const why = typeof given === 'string' ? 'it is no JSON object before it is rendered' : 'it is no object'
+  settings.unmapped('data', 'template', why)
+  return undefined
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
     return undefined
   }
-  members.unmapped('send_windows', 'no_equivalent', 'use the schedule of subscribers')
-  members.unmapped('channel_overrides', 'no_equivalent', 'set it in the integration')
-  const template = members.members('template')
-  const values = contentOf(type, template, around)
-  template.end()
-  members.end()
-  return { stepId, name, type, controlValues: { ...skip, ...values } }
-}
-
-export const channelTypes: Record<string, ChannelType | undefined> = {
-  ...{ email: 'email', sms: 'sms', push: 'push', chat: 'chat', in_app: 'in_app' },
-  ...{ in_app_feed: 'in_app', in_app_guide: undefined },
-}
-
-function contentOf(type: ChannelType, template: Members, around: Around): Json {
-  const text = (name: string) => {
-    const given = template.text(name)
-    return given === undefined ? undefined : toLiquid(given, around)
-  }
-  if (type === 'email') {
-    const settings = template.members('settings')
-    const layout = settings.text('layout_key')
-    settings.unmapped('attachment_key', 'no_equivalent', 'a trigger has its files in attachments')
-    settings.unmapped('pre_content', 'no_equivalent', 'put it into the layout')
-    settings.end()
-    const blocks = template.take('visual_blocks')
-    const markdown = template.text('markdown_body')
-    const html = Array.isArray(blocks)
-      ? toLiquid(blocksToHtml(blocks.filter(isJson), around), around)
-      : markdown
-        ? toLiquid(markdownToHtml(markdown), around)
-        : text('html_body')
-    template.unmapped('text_body', 'no_equivalent', 'the text part is made from the HTML')
-    return { ...filled({ subject: text('subject'), editorType: 'html', body: html }), layoutId: layout ?? null }
-  }
-  if (type === 'in_app') {
-    const url = text('action_url')
-    const buttons = template.list('action_buttons').filter(isJson)
-    const [primary, secondary] = buttons.map(({ label, action }) => ({
-      label: toLiquid(String(label ?? ''), around),
-      ...(typeof action === 'string' && action !== '' ? { redirect: { url: toLiquid(action, around) } } : {}),
-    }))
-    return filled({
-      subject: text('title'),
-      body: text('markdown_body') ?? text('text_body'),
-      redirect: url ? { url } : undefined,
-      primaryAction: primary,
-      secondaryAction: secondary,
-    })
-  }
-  if (type === 'push') {
-    const settings = template.members('settings')
-    settings.unmapped('payload_overrides', 'no_equivalent', 'a trigger can override what a provider gets')
-    settings.end()
-    return filled({ subject: text('title'), body: text('text_body') })
-  }
-  template.unmapped('json_body', 'no_equivalent', 'blocks of a chat service are no text')
-  template.unmapped('settings', 'no_equivalent', 'it is of the provider')
-  template.unmapped('summary', 'no_equivalent', 'it is of the provider')
-  return filled({ body: text('markdown_body') ?? text('text_body') })
 }

@@ -41,8 +41,7 @@ export function takeSubscriber(intake: Intake, value: Json, ids: Ids): string {
   members.take('subscriberId')
   const fields = filled(Object.fromEntries(names.map((name) => [name, members.take(name)])))
   intake.add('subscribers', { subscriberId, ...fields, ...(updatedAt ? { updatedAt } : {}) })
-  for (const channel of members.list('channels').filter(isJson))
-    takeCredential(intake, subscriberId, channel, { ids, updatedAt })
+  for (const channel of members.objects('channels')) takeCredential(intake, subscriberId, channel, { ids, updatedAt })
   members.end()
   return subscriberId
 }
@@ -155,14 +154,7 @@ export function takeStoredPreference(intake: Intake, value: Json, ids: Ids): voi
     missing('_templateId', 'the workflow is not in the export')
     return
   }
-  const { all, channels: perChannel } = (members.take('preferences') ?? {}) as { all?: Json; channels?: Json }
-  const channels: Json = {}
-  for (const name of channelNames) {
-    const own = isJson(perChannel?.[name]) ? (perChannel[name] as Json).enabled : undefined
-    const enabled = typeof own === 'boolean' ? own : isGlobal || !isJson(all) ? undefined : all.enabled
-    if (typeof enabled === 'boolean') channels[name] = enabled
-  }
-  if (isGlobal && isJson(all) && all.enabled === false) for (const name of channelNames) channels[name] = false
+  const channels = storedChoices(members, isGlobal)
   const schedule = members.take('schedule')
   const contextKeys = members.list('contextKeys')
   const updatedAt = members.text('updatedAt')
@@ -176,6 +168,30 @@ export function takeStoredPreference(intake: Intake, value: Json, ids: Ids): voi
     ...(contextKeys.length > 0 ? { contextKeys } : {}),
     ...(updatedAt ? { updatedAt } : {}),
   })
+}
+
+/** What is said of all channels, and of each. */
+function storedChoices(members: Members, isGlobal: boolean): Json {
+  const preferences = members.members('preferences')
+  const all = preferences.members('all')
+  const usual = all.flag('enabled')
+  // It is the workflow's, and a row of a subscriber repeats it.
+  all.renewed(['readOnly'], 'workflows say it')
+  all.end('a preference has no condition')
+  const perChannel = preferences.members('channels')
+  const channels: Json = {}
+  for (const name of perChannel.rest()) {
+    const own = perChannel.members(name)
+    const enabled = own.flag('enabled') ?? (isGlobal ? undefined : usual)
+    own.renewed(['readOnly'], 'workflows say it')
+    own.end('a preference has no condition')
+    if (!channelNames.includes(name)) perChannel.unmapped(name, 'no_equivalent', 'there is no such channel')
+    else if (enabled !== undefined) channels[name] = enabled
+  }
+  preferences.end()
+  if (usual !== undefined && !isGlobal) for (const name of channelNames) channels[name] ??= usual
+  if (usual === false && isGlobal) for (const name of channelNames) channels[name] = false
+  return channels
 }
 
 interface Choices {
@@ -198,16 +214,23 @@ export function choicesOfSubscriptions({ report }: Intake, ids: Ids): Choices {
       members.renewed([...internal, 'createdAt', 'updatedAt', '_userId', 'level', 'type'])
       members.renewed(['_topicSubscriptionId', 'contextKeys'], 'it goes with its subscription')
       const workflowId = ids.workflows.get(String(members.take('_templateId')))
-      const { all, channels } = (members.take('preferences') ?? {}) as { all?: Json; channels?: Json }
+      const preferences = members.members('preferences')
+      const all = preferences.members('all')
+      const choice = filled({ workflowId, enabled: all.take('enabled'), condition: all.take('condition') })
+      all.renewed(['readOnly'], 'workflows say it')
+      all.end()
+      const channels = preferences.members('channels')
+      for (const name of channels.rest()) {
+        const isOff = isJson(channels.take(name)) && channels.members(name).flag('enabled') === false
+        if ((isOff && choice.enabled !== false) || !channelNames.includes(name))
+          channels.unmapped(name, 'no_equivalent', 'a subscription is for all channels of a workflow')
+      }
+      preferences.end()
       members.end()
       if (workflowId === undefined) {
         list('_templateId', 'not_found', 'the workflow is not in the export')
         return
       }
-      const choice = filled({ workflowId, enabled: all?.enabled, condition: all?.condition })
-      for (const [name, channel] of Object.entries(isJson(channels) ? channels : {}))
-        if (isJson(channel) && channel.enabled === false && choice.enabled !== false)
-          list(`preferences.channels.${name}`, 'no_equivalent', 'a subscription is for all channels of a workflow')
       if (Object.keys(choice).length === 1) return
       const subscription = String(value._topicSubscriptionId)
       bySubscription.set(subscription, [...(bySubscription.get(subscription) ?? []), { subscriberId, choice }])
@@ -285,26 +308,13 @@ export function takeMessage(intake: Intake, value: Json, ids: Ids): void {
     })
     return
   }
-  const cta = isJson(value.cta) ? value.cta : {}
-  const action = isJson(cta.action) ? cta.action : {}
-  const buttons = Array.isArray(action.buttons) ? action.buttons.filter(isJson) : []
-  const pressed = action.status === 'done' && isJson(action.result) ? action.result.type : undefined
-  const linkOf = (place: unknown) =>
-    isJson(place) && typeof place.url === 'string' && place.url !== ''
-      ? filled({ url: place.url, target: place.target })
-      : undefined
-  const button = (type: string) => {
-    const found = buttons.find((each) => each.type === type && typeof each.content === 'string' && each.content !== '')
-    if (!found) return undefined
-    return filled({ label: found.content, redirect: linkOf(found), isCompleted: pressed === type ? true : undefined })
-  }
+  const { redirect, buttons } = actionsOf(members)
   const [createdAt, updatedAt] = [members.text('createdAt'), members.text('updatedAt')]
   const isSeen = members.take('seen') === true
   const isRead = members.take('read') === true
   const isArchived = members.take('archived') === true
   const firstSeen = members.text('firstSeenDate')
   const [lastRead, archived] = [members.text('lastReadDate'), members.text('archivedAt')]
-  members.take('cta')
   const contextKeys = members.list('contextKeys')
   intake.add('messages', {
     ...{ id, subscriberId, workflowId },
@@ -312,11 +322,11 @@ export function takeMessage(intake: Intake, value: Json, ids: Ids): void {
       stepId: members.text('stepId'),
       transactionId: members.text('transactionId'),
       subject: members.text('subject'),
-      body: textIn(members.take('content')),
+      body: bodyOf(members),
       avatar: members.text('avatar'),
-      redirect: linkOf(cta.data),
-      primaryAction: button('primary'),
-      secondaryAction: button('secondary'),
+      redirect,
+      primaryAction: buttons.get('primary'),
+      secondaryAction: buttons.get('secondary'),
       tags: members.take('tags'),
       data: members.take('data'),
       severity: members.text('severity'),
@@ -337,12 +347,50 @@ export function takeMessage(intake: Intake, value: Json, ids: Ids): void {
   members.end()
 }
 
-const textIn = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : Array.isArray(content)
-      ? content
-          .filter(isJson)
-          .map((block) => String(block.content ?? ''))
-          .join('\n')
-      : ''
+const linkOf = (place: Members): Json | undefined => {
+  const [url, target] = [place.text('url'), place.text('target')]
+  return url === undefined ? undefined : filled({ url, target })
+}
+
+/** Where a message leads, and its buttons; the one that was pressed is completed. */
+function actionsOf(message: Members): { redirect: Json | undefined; buttons: Map<string, Json> } {
+  const cta = message.members('cta')
+  cta.take('type')
+  const data = cta.members('data')
+  const redirect = linkOf(data)
+  data.end()
+  const action = cta.members('action')
+  const result = action.members('result')
+  const pressed = result.text('type')
+  const isDone = action.text('status') === 'done'
+  result.unmapped('payload', 'no_equivalent', 'what a button was pressed with is not kept')
+  result.end()
+  const buttons = new Map<string, Json>()
+  for (const button of action.each('buttons')) {
+    const type = button.text('type') ?? ''
+    const [label, link] = [button.text('content'), linkOf(button)]
+    button.renewed(['_id', 'resultContent'], 'it is of the run, which stays at the source')
+    button.end()
+    const isKnown = (type === 'primary' || type === 'secondary') && !buttons.has(type)
+    if (!isKnown) button.lists('type', 'no_equivalent', 'a message has a primary and a secondary button')
+    else if (label !== undefined)
+      buttons.set(type, filled({ label, redirect: link, isCompleted: isDone && pressed === type ? true : undefined }))
+  }
+  action.renewed(['urlActionResult'], 'it is of the run, which stays at the source')
+  action.end()
+  cta.end()
+  return { redirect, buttons }
+}
+
+/** Text, or blocks of text. */
+function bodyOf(message: Members): string {
+  if (!Array.isArray(message.take('content'))) return message.text('content') ?? ''
+  return message
+    .each('content')
+    .map((block) => {
+      const text = block.text('content') ?? ''
+      block.renewed(block.rest(), 'a message of the inbox is text')
+      return text
+    })
+    .join('\n')
+}

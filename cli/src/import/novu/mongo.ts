@@ -4,7 +4,8 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { Failure } from '../../failure.ts'
 import type { Intake } from '../intake.ts'
-import { isJson, type Json } from '../members.ts'
+import { isJson, type Json, Members } from '../members.ts'
+import type { Report } from '../report.ts'
 import {
   choicesOfSubscriptions,
   type Ids,
@@ -24,6 +25,7 @@ const collections = [
     'messagetemplates',
     'controls',
     'layouts',
+    'localizationgroups',
     'localizations',
     'translations',
     'integrations',
@@ -78,26 +80,53 @@ export async function readMongo(intake: Intake, folder: string, environment: One
   }
   const all = async (name: Collection, isWanted: (document: Json) => boolean = () => true) => {
     const found: Json[] = []
-    for await (const document of documents(name)) if (isWanted(document)) found.push(document)
+    for await (const document of kept(name)) if (isWanted(document)) found.push(document)
     return found
   }
+  /** Those that somebody deleted stay there, and are counted. */
+  async function* kept(name: Collection): AsyncGenerator<Json> {
+    let count = 0
+    for await (const document of documents(name)) {
+      if (document.deleted === true) count += 1
+      else yield document
+    }
+    leftOut(name, 'deleted', `${count} deleted`, count, 'what was deleted there does not come along')
+  }
+  const leftOut = (name: Collection, at: string, from: string, count: number, why: string) => {
+    const id = path.basename(byName.get(name) ?? '')
+    if (count > 0) intake.report.changed({ kind: 'file', id, path: at, from, to: null, why })
+  }
   const ids: Ids = { subscribers: new Map(), workflows: new Map(), integrations: new Map() }
-  const controls = await all('controls')
+  const controls = new Used(await all('controls'), ['_stepId', '_layoutId'])
+  for (const each of controls.all) checkControls(intake.report, each)
   const layouts = await all('layouts')
   takeLayouts(intake, layouts, controls)
-  await takeWorkflows(intake, { all, controls, layouts, ids })
-  for await (const each of documents('integrations')) if (each.deleted !== true) takeIntegration(intake, each, ids)
-  takeTexts(intake, [...(await all('localizations')), ...(await all('translations'))])
-  for await (const each of documents('tenants')) takeTenant(intake, each)
-  for await (const each of documents('contexts')) takeContext(intake, each)
-  for await (const each of documents('subscribers')) if (each.deleted !== true) takeSubscriber(intake, each, ids)
-  for await (const each of documents('preferences')) if (isOfSubscriber(each)) takeStoredPreference(intake, each, ids)
+  const messages = new Used(await all('messagetemplates'), ['_id'])
+  // Those of people are many, and are read one by one.
+  const chosen = await all('preferences', (each) => !isOfSubscriber(each) && !isOfSubscription(each))
+  for (const each of chosen) checkPreference(intake.report, each)
+  const ofWorkflows = new Used(chosen, ['_templateId'])
+  const templates = await all('notificationtemplates')
+  takeWorkflows(intake, templates, { messages, preferences: ofWorkflows, controls, layouts, ids })
+  for (const [name, { unused }] of [
+    ['controls', controls] as const,
+    ['messagetemplates', messages] as const,
+    ['preferences', ofWorkflows] as const,
+  ])
+    leftOut(name, '_id', `${unused} that nothing refers to`, unused, 'no workflow or layout in the export has it')
+  for await (const each of kept('integrations')) takeIntegration(intake, each, ids)
+  const groups = await all('localizationgroups')
+  takeTexts(intake, [...(await all('localizations')), ...(await all('translations'))], groups)
+  for await (const each of kept('tenants')) takeTenant(intake, each)
+  for await (const each of kept('contexts')) takeContext(intake, each)
+  for await (const each of kept('subscribers')) takeSubscriber(intake, each, ids)
+  for await (const each of kept('preferences')) if (isOfSubscriber(each)) takeStoredPreference(intake, each, ids)
   const topics = await all('topics')
   for (const topic of topics) takeTopic(intake, topic)
   const names = new Map(topics.map((topic) => [topic.key, topic.name]))
   const choices = choicesOfSubscriptions(intake, ids)
-  for await (const each of documents('preferences')) if (isOfSubscription(each)) choices.add(each)
-  for await (const each of documents('topicsubscribers')) {
+  for await (const each of kept('preferences')) if (isOfSubscription(each)) choices.add(each)
+  for await (const each of kept('topicsubscribers')) {
     const name = names.get(each.topicKey)
     takeSubscription(
       intake,
@@ -110,8 +139,12 @@ export async function readMongo(intake: Intake, folder: string, environment: One
     )
   }
   choices.end()
-  for await (const each of documents('messages'))
-    if (each.channel === 'in_app' && each.deleted !== true) takeMessage(intake, each, ids)
+  let others = 0
+  for await (const each of kept('messages')) {
+    if (each.channel === 'in_app') takeMessage(intake, each, ids)
+    else others += 1
+  }
+  leftOut('messages', 'channel', `${others} of other channels`, others, 'only the history of the inbox comes along')
   takeVariables(intake, await all('environmentvariables'), environment.id)
   environment.end(intake.report)
 }
@@ -159,33 +192,87 @@ function firstSign(file: string): string {
   }
 }
 
-function takeLayouts(intake: Intake, layouts: Json[], controls: Json[]): void {
+/** Documents that others refer to, and how many of them nothing did. */
+class Used {
+  readonly all: Json[]
+  readonly #byOwner = new Map<unknown, Json[]>()
+  readonly #used = new Set<Json>()
+
+  /** @param owners the members with ids that others ask for */
+  constructor(all: Json[], owners: string[]) {
+    this.all = all
+    for (const document of all)
+      for (const name of owners)
+        if (document[name] !== undefined)
+          this.#byOwner.set(document[name], [...(this.#byOwner.get(document[name]) ?? []), document])
+  }
+
+  /** The first document of any of these owners. */
+  of(owners: unknown[], isWanted: (document: Json) => boolean = () => true): Json | undefined {
+    const found = owners.flatMap((owner) => this.#byOwner.get(owner) ?? []).find(isWanted)
+    if (found) this.#used.add(found)
+    return found
+  }
+
+  get unused(): number {
+    return this.all.length - this.#used.size
+  }
+}
+
+function checkControls(report: Report, document: Json): void {
+  const kind = document._layoutId === undefined ? 'workflow' : 'layout'
+  const members = new Members(document, { report, kind, id: String(document._id), path: 'controls' })
+  members.renewed([...ofTexts, '_workflowId', '_stepId', '_layoutId', 'level', 'priority', 'deletedAt', 'deletedBy'])
+  members.take('controls')
+  members.end()
+}
+
+function checkPreference(report: Report, document: Json): void {
+  const members = new Members(document, {
+    report,
+    kind: 'workflow',
+    id: String(document._templateId),
+    path: 'preferences',
+  })
+  members.renewed([...ofTexts, '_templateId', '_userId', 'type', 'level', 'deletedAt', 'deletedBy'])
+  members.take('preferences')
+  members.end()
+}
+
+function takeLayouts(intake: Intake, layouts: Json[], controls: Used): void {
   for (const layout of layouts) {
-    if (layout.deleted === true) continue
-    const own = controls.find((each) => each._layoutId === layout._id)
+    const own = controls.of([layout._id])
     takeLayout(intake, { ...layout, ...(isJson(own?.controls) ? { controlValues: own.controls } : {}) })
   }
 }
 
 interface Reading {
-  all(name: Collection, isWanted?: (document: Json) => boolean): Promise<Json[]>
-  controls: Json[]
+  messages: Used
+  preferences: Used
+  controls: Used
   layouts: Json[]
   ids: Ids
 }
 
-async function takeWorkflows(intake: Intake, { all, controls, layouts, ids }: Reading): Promise<void> {
-  const messages = new Map((await all('messagetemplates')).map((each) => [each._id, each]))
-  // Those of people are many, and are read one by one.
-  const preferences = await all('preferences', (each) => !isOfSubscriber(each) && !isOfSubscription(each))
-  for (const template of await all('notificationtemplates')) {
-    if (template.deleted === true) continue
+function takeWorkflows(
+  intake: Intake,
+  templates: Json[],
+  { messages, preferences, controls, layouts, ids }: Reading,
+): void {
+  for (const template of templates) {
     const [trigger] = Array.isArray(template.triggers) ? template.triggers.filter(isJson) : []
     const workflowId = String(trigger?.identifier ?? template._id)
     ids.workflows.set(String(template._id), workflowId)
     const steps = Array.isArray(template.steps) ? template.steps.filter(isJson) : []
+    const contentOf = (step: Json): Json => ({
+      ...step,
+      template: messages.of([step._templateId]) ?? step.template,
+    })
     const withContent = steps.map(
-      (step): Json => ({ ...step, template: messages.get(step._templateId) ?? step.template }),
+      (step): Json => ({
+        ...contentOf(step),
+        ...(Array.isArray(step.variants) ? { variants: step.variants.filter(isJson).map(contentOf) } : {}),
+      }),
     )
     if (String(template.origin) === 'external') {
       intake.report.unmapped({
@@ -202,54 +289,78 @@ async function takeWorkflows(intake: Intake, { all, controls, layouts, ids }: Re
       takeTemplate(intake, { ...template, steps: withContent }, { layoutOf })
       continue
     }
-    const preferencesOf = (type: string) =>
-      preferences.find((each) => each._templateId === template._id && each.type === type)?.preferences
+    const preferencesOf = (type: string) => preferences.of([template._id], (each) => each.type === type)?.preferences
     takeWorkflow(intake, {
-      ...withoutOld(template),
+      ...withoutOld(intake.report, template, workflowId),
       workflowId,
       preferences: { default: preferencesOf('WORKFLOW_RESOURCE'), user: preferencesOf('USER_WORKFLOW') },
       steps: withContent.map((step) => ({
-        ...withoutOld(step),
+        ...withoutOld(intake.report, step, workflowId, `steps.${String(step.stepId)}`),
         type: isJson(step.template) ? step.template.type : step.type,
-        controlValues:
-          controls.find((each) => each._stepId === step._id || each._stepId === step._templateId)?.controls ?? {},
+        controlValues: controls.of([step._id, step._templateId])?.controls ?? {},
       })),
     })
   }
 }
 
-/** Of version 1, empty or repeated in documents of version 2. */
-const withoutOld = ({
-  triggers: _,
-  template: _b,
-  _templateId: _c,
-  preferenceSettings: _d,
-  critical: _e,
-  ...rest
-}: Json): Json => {
-  const { isBlueprint: _f, deleted: _g, metadata: _h, rawData: _i, data: _j, ...kept } = rest
-  return kept
+/** Of version 1: empty or repeated in documents of version 2. */
+const ofVersion1 = ['triggers', 'template', '_templateId', 'preferenceSettings', 'critical', 'isBlueprint', 'deleted']
+
+function withoutOld(report: Report, document: Json, id: string, path?: string): Json {
+  const members = new Members(document, { report, kind: 'workflow', id, ...(path === undefined ? {} : { path }) })
+  members.renewed([...ofVersion1, 'metadata', 'rawData'], 'it is of version 1; version 2 has its content in controls')
+  members.unmapped('data', 'no_equivalent', 'a workflow has no data of its own here')
+  return Object.fromEntries(members.rest().map((name) => [name, members.take(name)]))
 }
 
-/** Texts by locale, of workflows and layouts. */
-function takeTexts(intake: Intake, documents: Json[]): void {
+const ofTexts = ['_id', '_organizationId', '_environmentId', '_parentId', '__v', 'createdAt', 'updatedAt', 'deleted']
+
+/** Texts by locale, of workflows and layouts. Newer documents say in their group what they belong to. */
+function takeTexts(intake: Intake, documents: Json[], groups: Json[]): void {
+  const { report } = intake
+  const owners = new Map<unknown, { type: string | undefined; id: string | undefined }>()
+  for (const group of groups) {
+    const members = new Members(group, { report, kind: 'translation', id: String(group.resourceId ?? group._id) })
+    owners.set(group._id, { type: members.text('resourceType'), id: members.text('resourceId') })
+    members.renewed([...ofTexts, '_resourceInternalId', 'resourceName'])
+    members.end()
+  }
   const byLocale = new Map<string, { workflows: Json; layouts: Json }>()
   for (const document of documents) {
-    const { locale, resourceId, resourceType, content } = document
-    if (typeof locale !== 'string' || typeof resourceId !== 'string' || !isJson(content)) {
-      intake.report.unmapped({
-        ...{ kind: 'translation', id: String(document._id), path: '', code: 'no_equivalent' },
+    const members = new Members(document, { report, kind: 'translation', id: String(document._id) })
+    members.renewed(ofTexts)
+    const group = owners.get(members.take('_localizationGroupId'))
+    const locale = members.text('locale')
+    const resourceId = members.text('resourceId') ?? group?.id
+    const type = members.text('resourceType') ?? group?.type
+    const content = textsIn(members)
+    members.end()
+    if (locale === undefined || resourceId === undefined || content === undefined) {
+      report.unmapped({
+        ...{ kind: 'translation', id: members.id, path: '', code: 'no_equivalent' },
         why: 'it has no locale, resource or content',
       })
       continue
     }
     const texts = byLocale.get(locale) ?? { workflows: {}, layouts: {} }
     byLocale.set(locale, texts)
-    texts[resourceType === 'layout' ? 'layouts' : 'workflows'][resourceId] = content
+    texts[type === 'layout' ? 'layouts' : 'workflows'][resourceId] = content
   }
   for (const [locale, { workflows, layouts }] of byLocale)
     intake.define('translation', locale, {
       ...(Object.keys(workflows).length > 0 ? { workflows } : {}),
       ...(Object.keys(layouts).length > 0 ? { layouts } : {}),
     })
+}
+
+/** An object, or its JSON. */
+function textsIn(members: Members): Json | undefined {
+  const given = members.take('content')
+  if (isJson(given)) return given
+  try {
+    const value: unknown = JSON.parse(String(given))
+    return isJson(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }

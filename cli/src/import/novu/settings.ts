@@ -2,7 +2,7 @@
 import { secretName } from '../../../../server/src/engine/definitions/settings.ts'
 import { findProvider, secretCredentials } from '../../../../server/src/providers/catalog.ts'
 import type { Intake } from '../intake.ts'
-import { filled, isJson, type Json, Members } from '../members.ts'
+import { filled, type Json, Members } from '../members.ts'
 import { type Ids, providerIn } from './data.ts'
 
 const internal = [
@@ -27,12 +27,20 @@ export function takeLayout(intake: Intake, value: Json): void {
   const members = new Members(value, { report: intake.report, kind: 'layout', id })
   members.renewed(internal)
   members.renewed(['channel', 'contentType', 'isDeleted', 'content'])
-  const controls = members.take('controls')
-  const given = members.take('controlValues') ?? (isJson(controls) ? controls.values : undefined)
+  const isInControls = !members.has('controlValues')
+  const controls = members.members('controls')
+  controls.renewed(['dataSchema', 'uiSchema'], 'answers say it; it follows from the rest')
+  const given = isInControls ? controls.members('values') : members.members('controlValues')
+  if (!isInControls) controls.renewed(['values'], 'answers say it; it follows from the rest')
+  controls.end()
   members.take('layoutId')
   members.take('identifier')
-  const email = isJson(given) && isJson(given.email) ? given.email : undefined
-  const body = email?.body ?? (typeof value.content === 'string' ? value.content : undefined)
+  const email = given.members('email')
+  const own = email.text('body')
+  const editorType = email.text('editorType')
+  email.end('a layout has a body')
+  given.end('a layout has a body')
+  const body = own ?? (typeof value.content === 'string' ? value.content : undefined)
   intake.define('layout', id, {
     layoutId: id,
     name: members.text('name') ?? id,
@@ -41,7 +49,7 @@ export function takeLayout(intake: Intake, value: Json): void {
     ...(typeof body === 'string'
       ? {
           controlValues: {
-            email: { body, ...filled({ editorType: email?.editorType ?? (email ? undefined : 'html') }) },
+            email: { body, ...filled({ editorType: editorType ?? (own === undefined ? 'html' : undefined) }) },
           },
         }
       : {}),
@@ -83,7 +91,7 @@ export function takeIntegration(intake: Intake, value: Json, ids: Ids): void {
     return
   }
   const isActive = members.take('active') === true
-  const conditions = members.list('conditions').filter(isJson)
+  const conditions = members.objects('conditions')
   intake.define('integration', id, {
     ...{ identifier: id, name: members.text('name') ?? id, channel: members.take('channel'), providerId },
     ...(isActive ? { active: true } : {}),
@@ -102,8 +110,12 @@ export function takeVariable(intake: Intake, value: Json, environmentId: string 
   const members = new Members(value, { report, kind: 'variable', id: key })
   members.renewed(internal)
   const isSecret = members.take('isSecret') === true
-  const values = members.list('values').filter(isJson)
-  const own = values.find((each) => each._environmentId === environmentId)
+  const values = members.each('values').map((each) => ({ of: each.take('_environmentId'), members: each }))
+  const own = values.find((each) => each.of === environmentId)
+  if (values.length > 1) report.renewed('variable', 'values', 'only the value in the environment that is read is taken')
+  const text = own?.members.text('value') ?? ''
+  own?.members.renewed(['_id'])
+  own?.members.end()
   members.take('key')
   members.end()
   if (!own) {
@@ -124,7 +136,7 @@ export function takeVariable(intake: Intake, value: Json, environmentId: string 
   intake.define('variable', key, {
     key,
     ...(isSecret ? { isSecret: true } : {}),
-    value: isSecret ? { $secret: secretName(key, 'value') } : String(own.value),
+    value: isSecret ? { $secret: secretName(key, 'value') } : text,
   })
 }
 

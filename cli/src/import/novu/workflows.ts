@@ -30,7 +30,7 @@ export function takeWorkflow(intake: Intake, value: Json): void {
   members.renewed(internal)
   members.take('workflowId')
   const preferences = members.members('preferences')
-  const [user, usual] = [preferences.take('user'), preferences.take('default')]
+  const [user, usual] = [choicesIn(preferences, 'user'), choicesIn(preferences, 'default')]
   preferences.end()
   const kept = [
     ...[
@@ -45,7 +45,7 @@ export function takeWorkflow(intake: Intake, value: Json): void {
     ],
     ...['messageClass', 'consentCategory', 'tracking', 'journey'],
   ]
-  const steps = members.list('steps').filter(isJson)
+  const steps = members.objects('steps')
   intake.define('workflow', id, {
     workflowId: id,
     ...Object.fromEntries(
@@ -55,6 +55,25 @@ export function takeWorkflow(intake: Intake, value: Json): void {
     steps: steps.map((step) => stepOf(step, intake.report, id)),
   })
   members.end()
+}
+
+/** What holds for all channels, and for each. */
+function choicesIn(preferences: Members, name: string): Json | undefined {
+  if (!preferences.has(name)) return undefined
+  const given = preferences.members(name)
+  const switchOf = (members: Members): Json => {
+    const made = filled({ enabled: members.take('enabled'), readOnly: members.take('readOnly') })
+    members.end('a preference has no such member')
+    return made
+  }
+  const all = given.has('all') ? { all: switchOf(given.members('all')) } : {}
+  const channels = given.members('channels')
+  const own = channels.rest().flatMap((channel) => {
+    const of = channels.members(channel)
+    return isJson(channels.take(channel)) ? [[channel, switchOf(of)] as const] : []
+  })
+  given.end('a preference has no such member')
+  return { ...all, ...(own.length > 0 ? { channels: Object.fromEntries(own) } : {}) }
 }
 
 const ofSteps = [
@@ -70,7 +89,7 @@ function stepOf(step: Json, report: Report, workflowId: string): Definition {
   const type = kind ?? members.take('kind') ?? members.take('type')
   members.take('type')
   members.take('kind')
-  const variants = members.list('variants').filter(isJson)
+  const variants = members.each('variants')
   const definition = {
     stepId,
     ...filled({
@@ -78,24 +97,16 @@ function stepOf(step: Json, report: Report, workflowId: string): Definition {
       type,
       controlValues: innerValues(values, report, workflowId),
       ...Object.fromEntries(
-        ['active', 'shouldStopOnFail', 'onUnknown', 'replyCallback', 'filters'].map((name) => [
-          name,
-          members.take(name),
-        ]),
+        ['active', 'shouldStopOnFail', 'onUnknown', 'replyCallback'].map((name) => [name, members.take(name)]),
       ),
+      filters: filtersOf(members),
     }),
     ...(variants.length > 0
       ? {
-          variants: variants.map((variant) => {
-            const of = new Members(variant, {
-              report,
-              kind: 'workflow',
-              id: workflowId,
-              path: `steps.${stepId}.variants`,
-            })
+          variants: variants.map((of) => {
             of.renewed(['_id'])
             const given = filled({
-              ...{ name: of.take('name'), active: of.take('active'), filters: of.take('filters') },
+              ...{ name: of.take('name'), active: of.take('active'), filters: filtersOf(of) ?? [] },
               controlValues: of.take('controlValues'),
             })
             of.end()
@@ -150,19 +161,15 @@ export function takeTemplate(intake: Intake, value: Json, around: { layoutOf(id:
   members.renewed(['notificationGroup', 'workflowIntegrationStatus'], 'answers say it; it follows from the rest')
   members.unmapped('data', 'no_equivalent', 'a workflow has no data of its own here')
   const isCritical = members.take('critical') === true
-  const settings = members.take('preferenceSettings')
-  const channels = isJson(settings)
-    ? Object.fromEntries(
-        Object.entries(settings)
-          .filter(([, on]) => on === false)
-          .map(([name]) => [name, { enabled: false }]),
-      )
-    : {}
+  const settings = members.members('preferenceSettings')
+  const channels = Object.fromEntries(
+    settings.rest().flatMap((name) => (settings.flag(name) === false ? [[name, { enabled: false }]] : [])),
+  )
   const workflow = filled({
     all: isCritical ? { readOnly: true } : undefined,
     channels: Object.keys(channels).length > 0 ? channels : undefined,
   })
-  const steps = members.list('steps').filter(isJson)
+  const steps = members.objects('steps')
   const digest: { id?: string } = {}
   const definition = {
     workflowId: id,
@@ -185,6 +192,8 @@ interface OldStep {
   layoutOf(id: string): string | undefined
 }
 
+const ofOldSteps = ['_id', '_templateId', '_parentId', 'uuid', 'type', 'id', '_organizationId', '_environmentId', '__v']
+
 function oldStep(step: Json, index: number, around: OldStep): Definition {
   const { report, workflowId, digest } = around
   const template = isJson(step.template) ? step.template : {}
@@ -194,59 +203,59 @@ function oldStep(step: Json, index: number, around: OldStep): Definition {
   const path = `steps.${stepId}`
   const members = new Members(step, { report, kind: 'workflow', id: workflowId, path })
   if (stepId !== said)
-    report.changed({
-      kind: 'workflow',
-      id: workflowId,
-      path,
-      from: said,
-      to: stepId,
-      why: whyRenamed,
-    })
-  members.renewed(['_id', '_templateId', '_parentId', 'uuid', 'type', 'id', '_organizationId', '_environmentId', '__v'])
+    report.changed({ ...{ kind: 'workflow', id: workflowId, path, from: said, to: stepId }, why: whyRenamed })
+  members.renewed(ofOldSteps)
   members.renewed(['controlVariables', 'output', 'bridgeUrl', 'inputs'])
-  for (const name of ['stepId', 'template', 'metadata']) members.take(name)
-  const variants = members.list('variants').filter(isJson)
+  members.take('stepId')
+  const variants = members.each('variants')
   const definition = {
     stepId,
     type,
     ...filled({
       name: members.text('name') ?? stepId,
-      controlValues: oldValues(template, step.metadata, { ...around, path }),
-      filters: filtersOf(members.take('filters')),
-      active: members.take('active') === false ? false : undefined,
-      shouldStopOnFail: members.take('shouldStopOnFail') === true ? true : undefined,
+      controlValues: oldValues(members, type, around),
+      filters: filtersOf(members),
+      active: members.flag('active') === false ? false : undefined,
+      shouldStopOnFail: members.flag('shouldStopOnFail') === true ? true : undefined,
       replyCallback: members.take('replyCallback'),
     }),
-    ...(variants.length > 0
-      ? {
-          variants: variants.map((variant) =>
-            filled({
-              name: variant.name,
-              active: variant.active === false ? false : undefined,
-              filters: filtersOf(variant.filters) ?? [],
-              controlValues: oldValues(isJson(variant.template) ? variant.template : {}, variant.metadata, {
-                ...around,
-                path: `${path}.variants`,
-              }),
-            }),
-          ),
-        }
-      : {}),
+    ...(variants.length > 0 ? { variants: variants.map((variant) => oldVariant(variant, type, around)) } : {}),
   }
   members.end()
   if (type === 'digest') digest.id = stepId
   return definition
 }
 
-/** Without internal ids. */
-function filtersOf(filters: unknown): unknown {
-  if (!Array.isArray(filters) || filters.length === 0) return undefined
-  return filters.filter(isJson).map(({ _id: _, id: __, children, ...group }) => ({
-    ...{ isNegated: false, type: 'GROUP', value: 'AND', ...filled(group) },
-    children: Array.isArray(children)
-      ? children.filter(isJson).map(({ _id: _a, id: _b, ...child }) => filled(child))
-      : [],
-  }))
+function oldVariant(members: Members, type: string, around: OldStep): Json {
+  members.renewed(ofOldSteps)
+  members.renewed(['stepId', 'shouldStopOnFail', 'replyCallback', 'variants'], 'it is of the step, not of a variant')
+  const variant = filled({
+    name: members.text('name'),
+    active: members.flag('active') === false ? false : undefined,
+    filters: filtersOf(members) ?? [],
+    controlValues: oldValues(members, type, around),
+  })
+  members.end()
+  return variant
+}
+
+const ofConditions = ['on', 'field', 'value', 'operator', 'webhookUrl', 'timeOperator', 'step', 'stepType']
+
+/** Groups of conditions, without internal ids. */
+function filtersOf(of: Members): Json[] | undefined {
+  const groups = of.each('filters').map((group) => {
+    group.renewed(['_id', 'id'])
+    const said = filled(Object.fromEntries(['isNegated', 'type', 'value'].map((name) => [name, group.take(name)])))
+    const children = group.each('children').map((child) => {
+      child.renewed(['_id', 'id'])
+      const condition = filled(Object.fromEntries(ofConditions.map((name) => [name, child.take(name)])))
+      child.end('a condition has no such member')
+      return condition
+    })
+    group.end('a group of conditions has no such member')
+    return { isNegated: false, type: 'GROUP', value: 'AND', ...said, children }
+  })
+  return groups.length > 0 ? groups : undefined
 }
 
 const ofTemplates = [
@@ -254,93 +263,123 @@ const ofTemplates = [
   ...['type', 'active', 'stepId', 'name', 'deleted', 'inputs', 'controls', 'output'],
 ]
 
-function oldValues(template: Json, metadata: unknown, around: OldStep & { path: string }): Json | undefined {
-  const { report, workflowId, path } = around
-  const members = new Members(template, { report, kind: 'workflow', id: workflowId, path: `${path}.template` })
-  members.renewed(ofTemplates)
-  members.renewed(['variables'], 'variables are found in the texts')
-  const text = (name: string): string | undefined => {
+type Text = (members: Members, name: string) => string | undefined
+
+/** What a step or a variant of it says: `template` has its texts, `metadata` how long it waits. */
+function oldValues(of: Members, type: string, around: OldStep): Json | undefined {
+  const { digest } = around
+  const template = of.members('template')
+  template.renewed(ofTemplates)
+  template.renewed(['variables'], 'variables are found in the texts')
+  const text: Text = (members, name) => {
     const given = members.text(name)
     if (given === undefined) return undefined
-    const { liquid, unknown } = fromHandlebars(given, around.digest.id)
-    for (const helper of unknown)
-      report.unmapped({
-        ...{ kind: 'workflow', id: workflowId, path: `${path}.template.${name}`, code: 'helper' },
-        why: `{{${helper}}} has no equivalent; it stays as it is`,
-      })
+    const { liquid, unknown } = fromHandlebars(given, digest.id)
+    for (const helper of unknown) members.lists(name, 'helper', `{{${helper}}} has no equivalent; it stays as it is`)
     if (liquid !== given)
-      report.changed({
-        ...{ kind: 'workflow', id: workflowId, path: `${path}.template.${name}`, from: given, to: liquid },
-        why: 'Handlebars becomes Liquid, and the payload is under payload',
-      })
+      members.changed(name, { to: liquid, why: 'Handlebars becomes Liquid, and the payload is under payload' })
     return liquid
   }
-  const type = String(template.type ?? '')
-  const values = valuesOf(type, members, text, metadata, around)
-  members.unmapped('preheader', 'no_equivalent', 'put it into the body')
-  members.unmapped('_feedId', 'no_equivalent', 'there are no feeds; use tags')
-  members.unmapped('actor', 'no_equivalent', 'set the avatar in the step')
-  members.end()
+  const values = isWait(type) ? waitOf(of) : valuesOf(type, template, text, around)
+  if (!isWait(type)) of.unmapped('metadata', 'no_equivalent', 'only digests and delays have it')
+  template.unmapped('preheader', 'no_equivalent', 'put it into the body')
+  template.unmapped('_feedId', 'no_equivalent', 'there are no feeds; use tags')
+  template.unmapped('actor', 'no_equivalent', 'set the avatar in the step')
+  template.end()
   return values
 }
 
-function valuesOf(
-  type: string,
-  members: Members,
-  text: (name: string) => string | undefined,
-  metadata: unknown,
-  { layoutOf, digest }: OldStep,
-): Json | undefined {
-  if (type === 'digest' || type === 'delay') return isJson(metadata) ? withoutIds(metadata) : undefined
-  if (type === 'email') {
-    const layoutId = members.text('layoutId') ?? members.text('_layoutId')
-    members.take('_layoutId')
-    members.take('contentType')
-    const blocks = members.take('content')
-    const layout = layoutId === undefined ? undefined : layoutOf(layoutId)
-    const senderName = members.text('senderName')
-    return filled({
-      subject: text('subject'),
-      editorType: 'html',
-      body: Array.isArray(blocks) ? blocksToHtml(blocks.filter(isJson), digest.id) : text('content'),
-      layoutId: layout,
-      from: senderName ? { name: senderName } : undefined,
-    })
-  }
+const isWait = (type: string) => type === 'digest' || type === 'delay'
+
+const ofWaits = [
+  ...['type', 'amount', 'unit', 'digestKey', 'delayPath', 'backoff', 'backoffAmount', 'backoffUnit', 'timed'],
+  ...['cron', 'dynamicKey', 'lookBackWindow', 'extendToSchedule'],
+]
+
+/** How long a digest or delay waits. */
+function waitOf(of: Members): Json | undefined {
+  const metadata = of.members('metadata')
+  metadata.renewed(['_id'])
+  const values = filled(Object.fromEntries(ofWaits.map((name) => [name, metadata.take(name)])))
+  metadata.end('digests and delays have no such value')
+  return Object.keys(values).length > 0 ? values : undefined
+}
+
+function valuesOf(type: string, members: Members, text: Text, { layoutOf }: OldStep): Json {
   members.take('contentType')
-  if (type === 'push') return filled({ subject: text('title'), body: text('content') })
-  if (type !== 'in_app') return filled({ body: text('content') })
-  const cta = members.members('cta')
-  const [data, action] = [cta.take('data'), cta.take('action')]
-  cta.take('type')
-  cta.end()
-  const buttons = isJson(action) && Array.isArray(action.buttons) ? action.buttons.filter(isJson) : []
-  const url = isJson(data) && typeof data.url === 'string' ? fromHandlebars(data.url, digest.id).liquid : ''
-  const button = (wanted: string) => {
-    const found = buttons.find((each) => each.type === wanted)
-    return found && typeof found.content === 'string' && found.content !== ''
-      ? { label: fromHandlebars(found.content, digest.id).liquid }
-      : undefined
+  switch (type) {
+    case 'email':
+      return emailOf(members, text, layoutOf)
+    case 'push':
+      return filled({ subject: text(members, 'title'), body: text(members, 'content') })
+    case 'in_app':
+      return inAppOf(members, text)
+    default:
+      return filled({ body: text(members, 'content') })
   }
+}
+
+function emailOf(members: Members, text: Text, layoutOf: OldStep['layoutOf']): Json {
+  const layoutId = members.text('layoutId') ?? members.text('_layoutId')
+  members.take('_layoutId')
+  const layout = layoutId === undefined ? undefined : layoutOf(layoutId)
+  if (layoutId !== undefined && layout === undefined)
+    members.lists('_layoutId', 'not_found', 'the layout is not in the export')
+  const senderName = text(members, 'senderName')
   return filled({
-    subject: text('subject'),
-    body: text('content'),
-    avatar: members.text('avatar'),
-    redirect: url === '' ? undefined : { url },
-    primaryAction: button('primary'),
-    secondaryAction: button('secondary'),
+    subject: text(members, 'subject'),
+    editorType: 'html',
+    body: Array.isArray(members.take('content'))
+      ? blocksToHtml(members.each('content'), text)
+      : text(members, 'content'),
+    layoutId: layout,
+    from: senderName ? { name: senderName } : undefined,
   })
 }
 
-const withoutIds = ({ _id: _, ...rest }: Json): Json => filled(rest)
-
 /** The simple editor of version 1 knows texts and buttons. */
-function blocksToHtml(blocks: Json[], digestId: string | undefined): string {
+function blocksToHtml(blocks: Members[], text: Text): string {
   return blocks
     .map((block) => {
-      const content = fromHandlebars(String(block.content ?? ''), digestId).liquid
-      const url = fromHandlebars(String(block.url ?? ''), digestId).liquid
-      return block.type === 'button' ? `<p><a href="${url}">${content}</a></p>` : `<p>${content}</p>`
+      const type = block.text('type') ?? 'text'
+      const [content, url] = [text(block, 'content') ?? '', text(block, 'url')]
+      block.renewed(['_id', 'id'])
+      if (type !== 'text' && type !== 'button')
+        block.lists('type', 'no_equivalent', `there is no block "${type}"; it is a text here`)
+      if (type !== 'button') block.unmapped('url', 'no_equivalent', 'a text has no link')
+      block.end('the HTML has no such style')
+      return type === 'button' ? `<p><a href="${url ?? ''}">${content}</a></p>` : `<p>${content}</p>`
     })
     .join('\n')
+}
+
+function inAppOf(members: Members, text: Text): Json {
+  const cta = members.members('cta')
+  const data = cta.members('data')
+  const url = text(data, 'url')
+  data.end()
+  const action = cta.members('action')
+  action.renewed(['status', 'result'], 'they are of a message')
+  const found = new Map<string, Json>()
+  for (const button of action.each('buttons')) {
+    const type = button.text('type') ?? ''
+    const [label, link] = [text(button, 'content'), text(button, 'url')]
+    button.renewed(['_id', 'id'])
+    button.unmapped('resultContent', 'no_equivalent', 'a pressed button keeps its label')
+    button.end('a button has a label and an address')
+    const isKnown = (type === 'primary' || type === 'secondary') && !found.has(type)
+    if (!isKnown) button.lists('type', 'no_equivalent', 'a message has a primary and a secondary button')
+    else if (label !== undefined) found.set(type, { label, ...(link ? { redirect: { url: link } } : {}) })
+  }
+  action.end()
+  cta.take('type')
+  cta.end()
+  return filled({
+    subject: text(members, 'subject'),
+    body: text(members, 'content'),
+    avatar: text(members, 'avatar'),
+    redirect: url === undefined ? undefined : { url },
+    primaryAction: found.get('primary'),
+    secondaryAction: found.get('secondary'),
+  })
 }

@@ -27,3 +27,7 @@ export const sealChannels = (channels: SubscriberChannel[], secrets: Secrets): S
 export const showChannels = inChannels
 export const openChannels = (channels: SubscriberChannel[], secrets: Pick<Secrets, 'decrypt'>): SubscriberChannel[] =>
   inChannels(channels, (url) => secrets.decrypt(url))
+
+/** Those that the subscriber has; deleted ones are kept for imports only. */
+export const heldChannels = (channels: SubscriberChannel[]): SubscriberChannel[] =>
+  channels.filter(({ deletedAt }) => deletedAt === undefined)

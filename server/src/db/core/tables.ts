@@ -290,6 +290,7 @@ export interface LayoutVersionTable {
   message: Optional<string>
   translations: NullableJson<Record<string, unknown>>
   saves: Defaulted<number>
+  published_at: Optional<Date>
 }
 
 /** What was deleted, and whose history is still kept. */
@@ -433,6 +434,8 @@ export interface SubscriberChannel {
   _integrationId: string
   integrationIdentifier?: string
   credentials: SubscriberCredentials
+  /** It was deleted then. It is kept without credentials, so that an import of older ones does not bring it back. */
+  deletedAt?: string
 }
 
 export interface SubscriberCredentials {

@@ -1,6 +1,6 @@
 // Moving into a database of one's own: files.md §8.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -163,4 +163,47 @@ describe('restoring into DATABASE_URL', () => {
     )
     expect(await restore(file, await emptyDatabase())).toMatch(/^Restored the database/)
   })
+})
+
+describe('moving out', () => {
+  test('a backup of an own database becomes an embedded one, and comes back: every row, readable secrets', async () => {
+    const url = await emptyDatabase()
+    await restore(withoutKey, url)
+    const [out, back] = [path.join(folder, 'out.backup'), path.join(folder, 'back.backup')]
+    const [closed, dataDir] = [path.join(folder, 'closed'), path.join(folder, 'embedded')]
+    const embedded = { BELFRY_DATA_DIR: dataDir, BELFRY_SECRET_KEY: secretKey }
+    expect(await doCommand('backup', [out], { DATABASE_URL: url, BELFRY_SECRET_KEY: secretKey })).toContain(
+      'keep BELFRY_SECRET_KEY elsewhere',
+    )
+    // Without its key a backup is of no use elsewhere, and a restore says so before it writes anything.
+    await expect(doCommand('restore', [out], { BELFRY_DATA_DIR: closed })).rejects.toThrow(
+      'The key that credentials are encrypted with is not in',
+    )
+    expect(existsSync(path.join(closed, 'postgres'))).toBe(false)
+    expect(await doCommand('restore', [out], embedded)).toContain('to its state of 20')
+
+    expect(await doCommand('backup', [back], embedded)).toMatch(/tables, \d+ rows/)
+    const again = await emptyDatabase()
+    await restore(back, again)
+    const counts = async (of: string) => {
+      const pool = new pg.Pool({ connectionString: of, max: 1 })
+      const client = await pool.connect()
+      try {
+        const names = (await storedTables(client)).map(({ name }) => name)
+        return (
+          await client.query(`SELECT ${names.map((name) => `(SELECT count(*) FROM ${name}) AS "${name}"`).join(', ')}`)
+        ).rows[0]
+      } finally {
+        client.release()
+        await pool.end()
+      }
+    }
+    expect(await counts(again)).toEqual(await counts(url))
+    const [{ encrypted_key: sealed }] = await asked(
+      again,
+      'SELECT encrypted_key FROM api_keys WHERE encrypted_key IS NOT NULL LIMIT 1',
+    )
+    expect(new Secrets(secretKey).decrypt(sealed)).not.toBe('')
+    expect(await asked(again, 'SELECT transaction_id FROM belfry.outbox')).toEqual([{ transaction_id: 'waits' }])
+  }, 240_000)
 })

@@ -56,16 +56,9 @@ export interface VersionContent {
   payload_schema: Record<string, unknown> | null
 }
 
-/** Versions of layouts have no column for when they were published; it is kept in their source, and not shown there. */
 const tables = {
-  workflow: {
-    ...{ name: sql.table('workflow_versions'), id: sql.ref('workflow_id'), rows: sql.table('workflows') },
-    ...{ publishedAt: sql`v.published_at`, source: sql`v.source` },
-  },
-  layout: {
-    ...{ name: sql.table('layout_versions'), id: sql.ref('layout_id'), rows: sql.table('layouts') },
-    ...{ publishedAt: sql`(v.source ->> 'publishedAt')::timestamptz`, source: sql`v.source - 'publishedAt'` },
-  },
+  workflow: { name: sql.table('workflow_versions'), id: sql.ref('workflow_id'), rows: sql.table('workflows') },
+  layout: { name: sql.table('layout_versions'), id: sql.ref('layout_id'), rows: sql.table('layouts') },
 } as const
 
 export interface Versioned {
@@ -83,10 +76,9 @@ const mostVersions = 10_000
 
 /** Newest first, without their content. */
 export async function listVersions(db: Db | Tx, of: Versioned): Promise<VersionRow[]> {
-  const { name, source, publishedAt } = tables[of.kind]
   const { rows } = await sql<VersionRow>`
-    SELECT version, created_at, author, ${source} AS source, message, saves, ${publishedAt} AS published_at
-    FROM ${name} v WHERE ${isOf(of)} ORDER BY version DESC LIMIT ${mostVersions}`.execute(db)
+    SELECT version, created_at, author, source, message, saves, published_at
+    FROM ${tables[of.kind].name} WHERE ${isOf(of)} ORDER BY version DESC LIMIT ${mostVersions}`.execute(db)
   return rows
 }
 
@@ -125,12 +117,8 @@ export async function markVersionsPublished(
 ): Promise<void> {
   if (ids.length === 0) return
   const { name, id, rows } = tables[kind]
-  const noted =
-    kind === 'workflow'
-      ? sql`published_at = ${now}`
-      : sql`source = v.source || jsonb_build_object('publishedAt', ${now}::timestamptz)`
   await sql`
-    UPDATE ${name} v SET ${noted}
+    UPDATE ${name} v SET published_at = ${now}
     FROM ${rows} r
     WHERE r.environment_id = ${environmentId} AND r.id = ANY (${ids}::text[])
       AND v.environment_id = r.environment_id AND ${id} = r.id AND v.version = r.version`.execute(tx)

@@ -15,8 +15,8 @@ interface Pruning {
 const dayMs = 86_400_000
 
 const kinds = {
-  workflow: { versions: 'workflow_versions', id: 'workflow_id', rows: 'workflows', published: sql`published_at` },
-  layout: { versions: 'layout_versions', id: 'layout_id', rows: 'layouts', published: sql`source -> 'publishedAt'` },
+  workflow: { versions: 'workflow_versions', id: 'workflow_id', rows: 'workflows' },
+  layout: { versions: 'layout_versions', id: 'layout_id', rows: 'layouts' },
 } as const
 type Kind = keyof typeof kinds
 
@@ -43,7 +43,7 @@ async function pruneKind(
   environmentId: string,
   { before, keep }: { before: Date; keep: number },
 ): Promise<number> {
-  const { versions, id, rows, published } = kinds[kind]
+  const { versions, id, rows } = kinds[kind]
   const [table, column] = [sql.table(versions), sql.ref(id)]
   const { rows: gone } = await sql`
     WITH listed AS (
@@ -51,7 +51,7 @@ async function pruneKind(
         lead(created_at) OVER later AS next_at, max(version) OVER (PARTITION BY ${column}) AS last,
         coalesce(source ->> 'kind' = 'dashboard' AND lead(source ->> 'kind') OVER later = 'dashboard'
           AND author ->> 'id' = lead(author ->> 'id') OVER later
-          AND message IS NULL AND lead(message) OVER later IS NULL AND ${published} IS NULL
+          AND message IS NULL AND lead(message) OVER later IS NULL AND published_at IS NULL
           AND lead(created_at) OVER later - created_at <= interval '10 minutes', false) AS is_inner
       FROM ${table} WHERE environment_id = ${environmentId}
       WINDOW later AS (PARTITION BY ${column} ORDER BY version)

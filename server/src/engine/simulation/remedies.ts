@@ -1,5 +1,6 @@
 // What would open a step's closed gates: the fewest changes after which it sends. Each is tried in memory, together with those
 // before it, before it is offered.
+import { heldChannels } from '../../db/core/chat-addresses.ts'
 import { hasPrimary, isSandbox } from '../../db/core/integration-facts.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -495,7 +496,7 @@ const withoutChannelsOf = (situation: Situation, owner: Owner, channel: string):
 
 function usedBy({ subscriber }: Owner, { endpoints }: Situation['snapshot'], channel: string): Set<string> {
   return new Set([
-    ...(subscriber?.channels ?? []).map(({ _integrationId }) => _integrationId),
+    ...heldChannels(subscriber?.channels ?? []).map(({ _integrationId }) => _integrationId),
     ...(channel === 'chat' ? endpoints.map(({ integration_id }) => integration_id) : []),
   ])
 }

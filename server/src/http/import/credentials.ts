@@ -23,7 +23,7 @@ export const importedCredentials: ImportKind<CredentialItem> = {
   name: 'credentials',
   summary: 'Import up to 500 device tokens or chat addresses of subscribers',
   description:
-    'Device tokens are added to those of the integration. The integration need not be active; without `integrationIdentifier` it is the newest of the provider, an active one first.',
+    'Device tokens are added to those of the integration. The integration need not be active; without `integrationIdentifier` it is the newest of the provider, an active one first. Deleted ones come back only if `updatedAt` is later than their deletion.',
   item: Body({
     subscriberId: SubscriberId,
     providerId: Identifier(),
@@ -52,8 +52,8 @@ export const importedCredentials: ImportKind<CredentialItem> = {
       const integration = integrations.get(nameOf(item, brand.toStored(said)))
       if (!integration) return fail('no_active_integration', { environmentId, providerId: said })
       const time = timeOf(updatedAt, now)
-      const hasOwn = held.channels.some((entry) => entry._integrationId === integration.id)
-      if (hasOwn && time !== null && held.writtenAt > time) return 'unchanged'
+      const own = held.channels.find((entry) => entry._integrationId === integration.id)
+      if (own && isLater(own, held, time)) return 'unchanged'
       const entry: SubscriberChannel = {
         ...{ providerId, _integrationId: integration.id, integrationIdentifier: integration.identifier },
         credentials: given,
@@ -79,6 +79,12 @@ export const importedCredentials: ImportKind<CredentialItem> = {
     }
     return outcomes
   },
+}
+
+/** Whether this was written here later than the item. Deleted ones come back only with something that is newer for sure. */
+function isLater({ deletedAt }: SubscriberChannel, { writtenAt }: Held, time: Date | null): boolean {
+  if (deletedAt !== undefined) return time === null || new Date(deletedAt) >= time
+  return time !== null && writtenAt > time
 }
 
 interface Held {

@@ -1,15 +1,17 @@
 // Importing data: files.md §6.
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { openInbox, useSockets } from '../../../test/inbox.ts'
 import { addIntegration } from '../../../test/integrations.ts'
 import { signInAs } from '../../../test/people.ts'
-import { inApp, makeWorkflow } from '../../../test/runs.ts'
+import { inApp, makeWorkflow, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { makeEndpoint } from '../../../test/webhook-receiver.ts'
 
 const server = useServer({ allowPrivateAddresses: true, retention: { activityDays: 90, messageDays: 365 } })
 const vendor = useVendor()
+const sockets = useSockets()
 let api: Api
 
 beforeEach(async () => {
@@ -174,7 +176,53 @@ describe('credentials', () => {
     expect((await subscriber()).updatedAt).toBe(ada.updatedAt)
   })
 
-  test('a token that was removed here later does not come back; one of an integration that has none yet does', async () => {
+  test('what was deleted here does not come back, but by something newer', async () => {
+    await send('credentials', [tokens, hook])
+    server.clock.advance({ hours: 1 })
+    const remove = async () => {
+      const { status } = await api.delete('/v1/subscribers/ada/credentials/fcm')
+      expect(status).toBe(204)
+      expect((await subscriber()).channels).toMatchObject([{ providerId: 'discord' }])
+    }
+    await remove()
+    const { updatedAt } = await subscriber()
+    expect(updatedAt).toBe(server.clock.now().toISOString())
+    // The same again, others of the same age, and those that do not say how old they are.
+    const { updatedAt: _, ...timeless } = tokens
+    expect(await send('credentials', [tokens, { ...tokens, deviceTokens: ['c'] }, timeless])).toEqual(done(0, 3))
+    expect((await subscriber()).channels).toMatchObject([{ providerId: 'discord' }])
+    // That it was deleted is kept, and nothing else of it.
+    const [exported] = (await api.get('/v2/subscribers/ada/export')).body.data.subscribers
+    expect(exported.channels[0]).toMatchObject({ providerId: 'fcm', credentials: {}, deletedAt: updatedAt })
+    // Deleting what is gone changes nothing.
+    server.clock.advance({ hours: 1 })
+    await remove()
+    expect((await subscriber()).updatedAt).toBe(updatedAt)
+
+    const later = { ...tokens, deviceTokens: ['d'], updatedAt: server.clock.now().toISOString() }
+    expect(await send('credentials', [later])).toEqual(done(1))
+    const held = async () =>
+      (await subscriber()).channels.map(
+        ({ credentials }: { credentials: { deviceTokens?: string[] } }) => credentials.deviceTokens,
+      )
+    expect(await held()).toEqual([['d'], undefined])
+    // Their app registers the device again: that is no import, and it counts.
+    await remove()
+    await server.database.db
+      .updateTable('integrations')
+      .set({ active: true })
+      .where('identifier', '=', 'phones')
+      .execute()
+    await api.put('/v1/subscribers/ada/credentials', { providerId: 'fcm', credentials: { deviceTokens: ['e'] } })
+    expect(await held()).toContainEqual(['e'])
+  })
+
+  test('those of an integration that has none yet come, though the subscriber was changed here later', async () => {
+    await api.patch('/v2/subscribers/ada', { firstName: 'Here' })
+    expect(await send('credentials', [tokens])).toEqual(done(1))
+  })
+
+  test('a token that was removed here later does not come back', async () => {
     await send('credentials', [tokens])
     await api.put('/v1/subscribers/ada/credentials', {
       providerId: 'discord',
@@ -346,6 +394,34 @@ describe('messages', () => {
     )
     expect(Number(rows[0]?.count)).toBe(0)
   })
+})
+
+test('an open inbox is told nothing of what is imported', async () => {
+  await makeWorkflow(api, 'comments', [inApp('Own')])
+  await addIntegration(server, api, { identifier: 'phones', provider: 'fcm', channel: 'push' })
+  const inbox = await openInbox(server, api, 'ada')
+  const socket = await sockets.connect(inbox)
+  socket.heard.splice(0)
+  const later = server.clock.now().toISOString()
+  const message = {
+    subscriberId: 'ada',
+    workflowId: 'comments',
+    body: 'Imported',
+    createdAt: '2026-04-01T00:00:00.000Z',
+  }
+  expect(await send('subscribers', [{ ...ada, updatedAt: later }])).toEqual(done(1))
+  expect(await send('messages', [message])).toEqual(done(1))
+  expect(await send('messages', [{ ...message, readAt: later, updatedAt: later }])).toEqual(done(1))
+  expect(await send('preferences', [{ subscriberId: 'ada', channels: { email: false } }])).toEqual(done(1))
+  expect(await send('credentials', [{ subscriberId: 'ada', providerId: 'fcm', deviceTokens: ['a'] }])).toEqual(done(1))
+  expect(await send('topic-subscriptions', [{ topicKey: 'news', subscriberId: 'ada' }])).toEqual(done(1))
+  await server.drain()
+  // A message that is sent afterwards is the first thing it hears: news of one inbox come in order.
+  await trigger(api, 'comments', 'ada')
+  await server.drain()
+  await expect.poll(() => socket.events, { timeout: 30_000 }).toContain('notification_received')
+  expect(socket.heard[0]).toMatchObject(['notification_received', { message: { content: 'Own' } }])
+  expect((await inbox.get('/notifications')).body.data).toHaveLength(2)
 })
 
 test('nothing is sent, and nobody is told', async () => {

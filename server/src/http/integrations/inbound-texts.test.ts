@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, sendTo, useServer } from '../../../test/server.ts'
+import { makeShadow } from '../../../test/shadow.ts'
 import { useVendor } from '../../../test/vendor.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
@@ -13,7 +14,11 @@ let inbound: string
 let texts = 0
 
 beforeEach(async () => {
-  api = await server.freshApi()
+  await answerFor(await server.freshApi())
+})
+
+async function answerFor(environment: Api): Promise<void> {
+  api = environment
   vendor.plays(() => ({ body: { id: 'm1' } }))
   const made = await api.post('/v1/integrations', {
     ...{ providerId: 'generic-sms', channel: 'sms', name: 'Texts', active: true },
@@ -29,7 +34,7 @@ beforeEach(async () => {
   if (made.status !== 201) throw new Error(made.text)
   inbound = `${server.url}/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${made.body._id}`
   await makeWorkflow(api, 'code', [sms])
-})
+}
 
 const post = (body: object, key = 'secret') => {
   const text = JSON.stringify(body)
@@ -102,6 +107,23 @@ describe('a text', () => {
     expect(answers()).toHaveLength(4)
     expect((await api.get('/v1/notifications')).body.data).toEqual([])
     expect((await api.get('/v1/messages')).body.data).toEqual([])
+  })
+
+  test('to an environment in front of another service is heard, and answered once something is delivered here', async () => {
+    const { here } = await makeShadow(server)
+    await answerFor(here)
+    for (const text of ['STOP', 'HELP', 'START', 'STOP']) expect(await says(text)).toMatchObject({ status: 200 })
+    expect(await entries()).toMatchObject([{ channel: 'sms', address: number, reason: 'stop' }])
+    expect(answers()).toEqual([])
+    server.clock.advance({ days: 2 })
+    expect(await here.patch('/v2/shadow', { live: ['code'] })).toMatchObject({ status: 200 })
+    await says('HELP')
+    await says('STOP')
+    expect(answers()).toMatchObject([{ to: number }, { to: number, content: expect.stringContaining('START') }])
+    expect(await here.patch('/v2/shadow', { live: [] })).toMatchObject({ status: 200 })
+    server.clock.advance({ days: 2 })
+    for (const text of ['STOP', 'HELP']) await says(text)
+    expect(answers()).toHaveLength(2)
   })
 
   test('or report without any key is refused, where the integration has none', async () => {

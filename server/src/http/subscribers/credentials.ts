@@ -107,10 +107,18 @@ export const subscriberCredentials: Resource = (app, { db, secrets, brand, confi
     async (request, reply) => {
       const { subscriberId } = request.params
       const provider = brand.toStored(request.params.providerId)
-      const kept = sql`jsonb_path_query_array(channels, '$[*] ? (@.providerId != $provider)', ${JSON.stringify({ provider })})`
+      const now = request.now()
+      // What is left says that they are gone, so that an import of older ones does not bring them back.
+      const gone = JSON.stringify({ credentials: {}, deletedAt: now.toISOString() })
+      const isHeld = sql`jsonb_path_exists(s.channels, '$[*] ? (@.providerId == $provider && !exists(@.deletedAt))', ${JSON.stringify({ provider })})`
       const { rows } = await sql`
-        UPDATE subscribers
-        SET channels = ${kept}, updated_at = CASE WHEN channels = ${kept} THEN updated_at ELSE ${request.now()} END
+        UPDATE subscribers s
+        SET updated_at = CASE WHEN ${isHeld} THEN ${now} ELSE updated_at END,
+            channels = (
+              SELECT coalesce(jsonb_agg(
+                CASE WHEN entry ->> 'providerId' = ${provider} AND NOT entry ? 'deletedAt' THEN entry || ${gone}::jsonb ELSE entry END
+                ORDER BY place), '[]')
+              FROM jsonb_array_elements(s.channels) WITH ORDINALITY AS each_entry (entry, place))
         WHERE environment_id = ${request.environment.id} AND subscriber_id = ${subscriberId}
         RETURNING id`.execute(db)
       if (rows.length === 0) throw fail('subscriber_missing', { subscriberId })

@@ -1,7 +1,7 @@
 // Subscribers, v2: the people notifications go to, each with an id of the client's choice.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { showChannels } from '../../db/core/chat-addresses.ts'
+import { heldChannels, showChannels } from '../../db/core/chat-addresses.ts'
 import { mask } from '../../db/core/environment-access.ts'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
 import {
@@ -138,7 +138,7 @@ export function toSubscriber(
     locale,
     timezone,
     data,
-    channels: showChannels(row.channels, showAddress).map((channel) => ({
+    channels: showChannels(heldChannels(row.channels), showAddress).map((channel) => ({
       ...channel,
       providerId: brand.toWire(channel.providerId),
     })),

@@ -1,6 +1,6 @@
 // Where a subscriber is reached in chats: endpoints with their connections, addresses kept with the subscriber, and the phone
 // number.
-import { openChannels, openEndpoint } from '../../db/core/chat-addresses.ts'
+import { heldChannels, openChannels, openEndpoint } from '../../db/core/chat-addresses.ts'
 import { type EndpointType, fitsType } from '../../db/core/endpoint-types.ts'
 import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
@@ -86,7 +86,7 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
     })
     groups.push({ key: `${integration.id} endpoints`, integration, targets })
   }
-  const channels = openChannels(run.subscriber.channels, tools.secrets)
+  const channels = openChannels(heldChannels(run.subscriber.channels), tools.secrets)
   const entries = channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
   for (const entry of entries) {
     const integration = active(entry._integrationId, entry.integrationIdentifier, entry.providerId)

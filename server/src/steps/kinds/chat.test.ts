@@ -119,6 +119,15 @@ describe('a chat message', () => {
     }
   })
 
+  test('to an address that was deleted is not sent, as if there had never been one', async () => {
+    const { api } = await prepared()
+    const before = storyOf(await deliver(api))
+    await withAddress(api, 'discord', { webhookUrl: `${vendor.url}/stored` })
+    expect((await api.delete('/v1/subscribers/ada/credentials/discord')).status).toBe(204)
+    expect(storyOf(await deliver(api))).toEqual(before)
+    expect(paths()).toEqual([])
+  })
+
   test('to a subscriber without a chat is not sent, and says so, with the context', async () => {
     const { api, integration } = await prepared()
     expect(storyOf(await deliver(api))).toEqual([

@@ -97,9 +97,17 @@ describe('a push message', () => {
 
   test('to a subscriber without a device is not sent, and says why', async () => {
     const { api } = await prepared()
-    const run = await deliver(api)
-    expect(storyOf(run)).toEqual(['push canceled: Step queued, Subscriber does not have a configured channel'])
-    expect(run.jobs[0]).toMatchObject({ reason: 'missing_push_token', messages: [] })
+    const isTold = async () => {
+      const run = await deliver(api)
+      expect(storyOf(run)).toEqual(['push canceled: Step queued, Subscriber does not have a configured channel'])
+      expect(run.jobs[0]).toMatchObject({ reason: 'missing_push_token', messages: [] })
+    }
+    await isTold()
+    // One whose credentials were deleted has none.
+    await withDevices(api, 'phone')
+    expect((await api.delete('/v1/subscribers/ada/credentials/push-webhook')).status).toBe(204)
+    await isTold()
+    expect(sent()).toEqual([])
   })
 
   test('to a subscriber whose devices are all gone is not sent either', async () => {

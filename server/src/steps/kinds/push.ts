@@ -1,4 +1,5 @@
 // The push step: one message for each of the subscriber's devices.
+import { heldChannels } from '../../db/core/chat-addresses.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { PushKeys, PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import { findProvider } from '../../providers/catalog.ts'
@@ -144,7 +145,8 @@ function audiencesOf(
   brand: string,
   browsers: Audience[],
 ): { audiences: Audience[]; details: Detail[]; isSkipped: boolean } {
-  const entries = of.run.subscriber.channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
+  const held = heldChannels(of.run.subscriber.channels)
+  const entries = held.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
   const audiences: Audience[] = [...browsers]
   const details: Detail[] = []
   let isSkipped = false
