@@ -940,11 +940,12 @@ export const errorTable = {
   definitions_conflict: {
     status: 409,
     message: (p: { count: number }) =>
-      `${p.count} of them were changed since; pull first, or say which ones to overwrite`,
+      `${p.count} of them ${p.count === 1 ? 'was' : 'were'} changed since; pull first, or say which ones to overwrite`,
   },
   definitions_invalid: {
     status: 422,
-    message: (p: { count: number }) => `${p.count} problems in the definitions; nothing was changed`,
+    message: (p: { count: number }) =>
+      `${p.count} ${p.count === 1 ? 'problem' : 'problems'} in the definitions; nothing was changed`,
   },
   message_id_taken: { status: 409, message: (p: { id: string }) => `Message "${p.id}" belongs to another subscriber` },
   subscription_identifier_taken: {

@@ -110,7 +110,10 @@ export function fieldsOfWorkflow(
     ...(step.variants ? { variants: step.variants.map(compact) } : {}),
   }))
   try {
-    return row ? replacedFields(row, body, given, now) : createdFields(workflowId, body, given, now)
+    const made = row ? replacedFields(row, body, given, now) : createdFields(workflowId, body, given, now)
+    if (!made.critical || made.message_class !== 'commercial') return made
+    report('messageClass', 'a critical workflow cannot be commercial: people could not refuse it')
+    return undefined
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     report('steps', error.message)
