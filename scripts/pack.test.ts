@@ -282,7 +282,7 @@ console.log(JSON.stringify({ version, html, isOne: of(import.meta.url) === of(im
       child = spawn(bin('belfry-server'), [], { cwd: home, env: { ...own, ...settings } })
       for (const stream of [child.stdout, child.stderr])
         stream?.setEncoding('utf8').on('data', (text) => (output += text))
-      await vi.waitFor(() => expect(output).toContain('Belfry is ready'), { timeout: 60_000 })
+      await vi.waitUntil(() => output.includes('Belfry is ready'), { timeout: 60_000 })
     }, 90_000)
     afterAll(async () => {
       const ended = new Promise((resolve) => child.once('close', resolve))
