@@ -41,10 +41,14 @@ await bundle.write({
 const thread = await rolldown({ input: path.join(dist, 'engine', 'simulation', 'thread.js'), platform: 'node' })
 const simulation = path.join(bundleFolder, 'simulation.cjs')
 await thread.write({ file: simulation, format: 'cjs', codeSplitting: false })
+// It is built aside, in a folder of another name each time, which the bundler writes above each file: the same sources have to
+// give the same bytes.
+const builtIn = path.relative(process.cwd(), dist).split(path.sep).join('/')
+const namedAlike = (/** @type {string} */ code) => code.replaceAll(`\n// ${builtIn}/`, '\n// server/dist/')
 // One character beyond Latin-1 makes V8 keep the whole program in two bytes per character: 12 MB more. A backslash before such a
 // character means nothing, and would now.
 for (const file of [service, simulation]) {
-  const inOneByte = readFileSync(file, 'utf8').replaceAll(
+  const inOneByte = namedAlike(readFileSync(file, 'utf8')).replaceAll(
     /(\\*)([^\0-\xff\u2028\u2029])/g,
     (_, /** @type {string} */ slashes, /** @type {string} */ wide) => {
       const kept = slashes.length % 2 === 1 ? slashes.slice(1) : slashes

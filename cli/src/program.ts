@@ -43,20 +43,8 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .option('--no-color', 'no colors; NO_COLOR does the same')
     .showHelpAfterError('(see "belfry --help")')
   const context = () => new Context(program.opts<GlobalOptions>(), env)
-  /** Global options may stand behind the command too. */
   const command = (name: string, description: string) =>
-    program
-      .command(name)
-      .description(description)
-      .option('--dir <folder>', 'the folder')
-      .option('--url <url>', 'the service')
-      .option('--json', 'one JSON value on stdout')
-      .option('--quiet', 'no remarks')
-      .hook('preAction', (_, of) => {
-        const own: Record<string, unknown> = of.opts()
-        for (const option of ['dir', 'url', 'json', 'quiet'])
-          if (own[option] !== undefined) program.setOptionValue(option, own[option])
-      })
+    withGlobals(program.command(name).description(description), program)
 
   command('init', 'make the folder, with an example and its scenario')
     .option('--ci', 'also a workflow for GitHub Actions')
@@ -168,28 +156,38 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
   return program
 }
 
+/** Global options may stand behind the command too. */
+function withGlobals(command: Command, program: Command, dir = 'the folder'): Command {
+  return command
+    .option('--dir <folder>', dir)
+    .option('--url <url>', 'the service')
+    .option('--json', 'one JSON value on stdout')
+    .option('--quiet', 'no remarks')
+    .option('--no-color', 'no colors')
+    .hook('preAction', (_, of) => {
+      const own: Record<string, unknown> = of.opts()
+      for (const option of ['dir', 'url', 'json', 'quiet', 'color'])
+        if (of.getOptionValueSource(option) === 'cli') program.setOptionValueWithSource(option, own[option], 'cli')
+    })
+}
+
 /** `import <from>`: each source is a command of its own. */
 function importers(parent: Command, context: () => Context, env: NodeJS.ProcessEnv): void {
-  const root = parent.parent
+  const root = parent.parent as Command
   const source = (name: string, description: string) =>
-    parent
-      .command(name)
-      .description(description)
-      .option('--apply', 'write it; without, nothing is written but files in --dir')
-      .option('--report <file>', 'write a report as Markdown')
-      .option('--strict', 'end with 1 where something does not map')
-      .option('--restart', 'begin anew instead of going on')
-      .option('--dir <folder>', 'write definitions as files there')
-      .option('--url <url>', 'the service')
-      .option('--json', 'one JSON value on stdout')
-      .option('--quiet', 'no remarks')
-      .hook('preAction', (_, of) => {
-        const own: Record<string, unknown> = of.opts()
-        for (const option of ['dir', 'url', 'json', 'quiet'])
-          if (own[option] !== undefined) root?.setOptionValueWithSource(option, own[option], 'cli')
-      })
+    withGlobals(
+      parent
+        .command(name)
+        .description(description)
+        .option('--apply', 'write it; without, nothing is written but files in --dir')
+        .option('--report <file>', 'write a report as Markdown')
+        .option('--strict', 'end with 1 where something does not map')
+        .option('--restart', 'begin anew instead of going on'),
+      root,
+      'write definitions as files there',
+    )
   const run = (made: ImportSource, options: ImportOptions) =>
-    importFrom(context(), made, { ...options, hasDir: root?.getOptionValueSource('dir') === 'cli' })
+    importFrom(context(), made, { ...options, hasDir: root.getOptionValueSource('dir') === 'cli' })
 
   source('novu', 'from Novu: by its address with NOVU_SECRET_KEY, or files of mongoexport')
     .requiredOption('--from <url or folder>', 'the address of its API, or the folder')

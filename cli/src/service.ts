@@ -1,7 +1,7 @@
 // The service over HTTP: retries what may be repeated, and turns refusals into failures.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
+import { EnvHttpProxyAgent, fetch } from 'undici'
 import { Failure } from './failure.ts'
 
 const mostTries = 5
@@ -12,6 +12,13 @@ const longestWaitMs = 60_000
 interface Answer<T> {
   status: number
   body: T
+}
+
+interface Sent {
+  status: number
+  ok: boolean
+  retryAfter: string | null
+  text: string
 }
 
 interface Call {
@@ -77,22 +84,23 @@ export class Service {
       const answer = await this.#send(path, { method, body, headers }).catch((error: unknown) => error as Error)
       const mayRepeat = isRepeatable && attempt < mostTries
       if (answer instanceof Error) {
-        if (mayRepeat && Date.now() - began < patienceMs) {
-          await sleep(Math.min(250 * 2 ** attempt, 2_000))
-          continue
-        }
-        throw new Failure('unreachable', 'unreachable', `${this.url} cannot be reached: ${causeOf(answer)}`)
-      }
-      if (mayRepeat && isPassing(answer.status)) {
-        await sleep(waitOf(answer.headers.get('retry-after'), attempt))
+        const isHopeful = isBroken(answer) || (nobodyListens(answer) && Date.now() - began < patienceMs)
+        if (!mayRepeat || !isHopeful)
+          throw new Failure('unreachable', 'unreachable', `${this.url} cannot be reached: ${causeOf(answer)}`)
+        await sleep(Math.min(250 * 2 ** attempt, 2_000))
         continue
       }
-      return readAnswer<T>(answer, await answer.text())
+      if (!mayRepeat || !isPassing(answer.status)) return readAnswer<T>(answer)
+      await sleep(waitOf(answer.retryAfter, attempt))
     }
   }
 
-  #send(path: string, { method, body, headers }: Required<Pick<Call, 'method' | 'headers'>> & { body: unknown }) {
-    return fetch(this.url + path, {
+  /** With all of its text, because a connection can break in the midst of it too. */
+  async #send(
+    path: string,
+    { method, body, headers }: Required<Pick<Call, 'method' | 'headers'>> & { body: unknown },
+  ): Promise<Sent> {
+    const response = await fetch(this.url + path, {
       method,
       headers: {
         authorization: `ApiKey ${this.#key}`,
@@ -105,7 +113,25 @@ export class Service {
       dispatcher: this.#dispatcher,
       signal: AbortSignal.timeout(120_000),
     })
+    const { status, ok } = response
+    return { status, ok, retryAfter: response.headers.get('retry-after'), text: await response.text() }
   }
+}
+
+const codesOfNobody = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT']
+/** Nobody listens at the address, for now. */
+const nobodyListens = (error: Error) => [...codesOfNobody, 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error))
+
+const codesOfBreaks = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
+/** Somebody listened, and the connection broke or the answer did not come in time. */
+const isBroken = (error: Error) => codesOfBreaks.includes(codeOf(error)) || error.name === 'TimeoutError'
+
+/** Of the innermost cause that has one. Several addresses of a name fail as one error with all of theirs. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  const inner = codeOf(cause) || (error instanceof AggregateError ? codeOf(error.errors[0]) : '')
+  return inner || (typeof code === 'string' ? code : '')
 }
 
 const isPassing = (status: number) => status === 429 || status === 502 || status === 503 || status === 504
@@ -116,7 +142,7 @@ function waitOf(retryAfter: string | null, attempt: number): number {
   return Math.min(asked, longestWaitMs)
 }
 
-function readAnswer<T>({ status, ok }: Response, text: string): Answer<T> {
+function readAnswer<T>({ status, ok, text }: Sent): Answer<T> {
   let body: unknown
   try {
     body = text === '' ? undefined : JSON.parse(text)
@@ -141,5 +167,7 @@ function unwrapped(body: unknown): unknown {
 
 function causeOf(error: Error): string {
   const { cause } = error
-  return cause instanceof Error && cause.message !== '' ? cause.message : error.message
+  // Where a name has several addresses, the first of them says it.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error && first.message !== '' ? first.message : error.message
 }

@@ -14,13 +14,14 @@ export class Terminal {
   /** Whether somebody watches, so that a line can be drawn over and over. */
   readonly isLive: boolean
   readonly #isQuiet: boolean
-  readonly #hasColor: boolean
+  readonly #hasColor: Record<'stdout' | 'stderr', boolean>
 
   constructor({ json = false, quiet = false, color = true }: TerminalOptions, env: NodeJS.ProcessEnv) {
     this.isJson = json
     this.#isQuiet = quiet
     this.isLive = !quiet && process.stderr.isTTY && env.TERM !== 'dumb'
-    this.#hasColor = color && process.stdout.isTTY && !env.NO_COLOR && env.TERM !== 'dumb'
+    const mayColor = color && !env.NO_COLOR && env.TERM !== 'dumb'
+    this.#hasColor = { stdout: mayColor && process.stdout.isTTY, stderr: mayColor && process.stderr.isTTY }
   }
 
   /** The result: as JSON, or in words. */
@@ -44,7 +45,9 @@ export class Terminal {
     if (this.isLive) process.stderr.write(`\r\u001b[2K${line}`)
   }
 
-  paint(style: Style, text: string): string {
-    return this.#hasColor ? styleText(style, text) : text
+  /** @param to where it will be written: a file that stderr leads to gets no colors */
+  paint(style: Style, text: string, to: 'stdout' | 'stderr' = 'stdout'): string {
+    // It would look at stdout itself.
+    return this.#hasColor[to] ? styleText(style, text, { validateStream: false }) : text
   }
 }

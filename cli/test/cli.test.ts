@@ -1,15 +1,17 @@
 // The command line tool against a real service: files.md §2 to §5.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { Ajv } from 'ajv'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
-import { compareNow, makeShadow, settle } from '../../server/test/shadow.ts'
+import { addWorkflow } from '../../server/test/workflows.ts'
+import { applyEdits, editsFor } from '../src/folder/write.ts'
 import { contentsOf, type Place, useCommand, write } from './command.ts'
+import { generatedDefinitions } from './generated-definitions.ts'
 
-const server = useServer({ allowPrivateAddresses: true })
+const server = useServer()
 const command = useCommand()
 let api: Api
 let other: Api
@@ -107,6 +109,153 @@ steps:
     expect(text.match(/yaml-language-server/g)).toHaveLength(1)
   })
 
+  test('leaves the YAML alone where only a text in a file of its own changed', async () => {
+    const text = { stepId: 'text', name: 'Text', type: 'sms', controlValues: { body: 'Hi {{payload.author}}' } }
+    await create(workflow({ steps: [...workflow().steps, text] }))
+    await belfry('pull')
+    // As nobody would print it: odd spaces and quotes, CRLF, comments everywhere, and a text in a file of its own.
+    const mine = `# Mine.\r\nname:   'New comments'   # as the team says\r\nworkflowId: comments
+active: true # at last
+validatePayload: true
+payloadSchema: {type: object, required: [author], properties: {zeta: {type: string}, author: {type: string}}}
+steps:
+- {stepId: mail, type: email, name: Mail, controlValues: {editorType: html, "subject": "{{payload.author}} wrote", body: {$file: mail.html}}}
+
+- stepId: text
+  type: sms
+  name: Text
+  controlValues: { body: { $file: text.liquid } } # short
+# The end.
+`
+    write(folder, {
+      'belfry/workflows/comments/workflow.yaml': mine,
+      'belfry/workflows/comments/text.liquid': 'Hi {{payload.author}}',
+    })
+    expect((await belfry('pull', '--json')).json).toMatchObject({ written: [], removed: [] })
+    const [mail] = workflow().steps
+    const steps = [
+      { ...mail, controlValues: { ...mail?.controlValues, body: '<p>New</p>\r\n' } },
+      { ...text, controlValues: { body: 'New\r\n' } },
+    ]
+    expect((await api.post('/v2/workflows?onConflict=update', workflow({ steps }))).status).toBe(200)
+    expect((await belfry('pull', 'comments', '--json')).json).toMatchObject({
+      written: ['belfry/workflows/comments/mail.html', 'belfry/workflows/comments/text.liquid'],
+      ...{ removed: [], unchanged: 0 },
+    })
+    expect(contentsOf(at('workflows/comments'))).toEqual({
+      ...{ 'mail.html': '<p>New</p>\r\n', 'text.liquid': 'New\r\n', 'workflow.yaml': mine },
+    })
+    expect((await belfry('push', 'comments', '--json')).json.summary).toMatchObject({ updated: 0, unchanged: 1 })
+    // A change of the YAML itself still leaves the text in its file.
+    await change('Newer comments')
+    expect((await belfry('pull', 'comments', '--json')).json.written).toEqual([
+      'belfry/workflows/comments/workflow.yaml',
+    ])
+    const yaml = readFileSync(at('workflows/comments/workflow.yaml'), 'utf8')
+    expect(parse(yaml).steps[1].controlValues).toEqual({ body: { $file: 'text.liquid' } })
+    expect(yaml).toContain('\n# Mine.\nname: Newer comments # as the team says\nactive: true # at last\n')
+  })
+
+  test('a body of the other editor goes into another file, and back', async () => {
+    await create()
+    await belfry('pull')
+    const saved = (controlValues: object) =>
+      api.post('/v2/workflows?onConflict=update', workflow({ steps: [{ ...workflow().steps[0], controlValues }] }))
+    const block = { type: 'doc', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Hi' }] }] }
+    await saved({ subject: 'Hi', body: JSON.stringify(block), editorType: 'block' })
+    expect((await belfry('pull', '--json')).json).toMatchObject({
+      written: ['belfry/workflows/comments/workflow.yaml', 'belfry/workflows/comments/mail.block.json'],
+      removed: ['belfry/workflows/comments/mail.html'],
+    })
+    expect(readFileSync(at('workflows/comments/mail.block.json'), 'utf8')).toBe(JSON.stringify(block, null, 2))
+    expect(readFileSync(at('workflows/comments/workflow.yaml'), 'utf8')).toContain(
+      '      editorType: block\n      body:\n        $file: mail.block.json\n',
+    )
+    expect((await belfry('push', '--json')).json.summary).toMatchObject({ updated: 0 })
+    await saved({ subject: 'Hi', body: html, editorType: 'html' })
+    expect((await belfry('pull', '--json')).json).toMatchObject({
+      written: ['belfry/workflows/comments/workflow.yaml', 'belfry/workflows/comments/mail.html'],
+      removed: ['belfry/workflows/comments/mail.block.json'],
+    })
+    expect(readFileSync(at('workflows/comments/mail.html'), 'utf8')).toBe(html)
+  })
+
+  test('names workflows that code declares as passed over, and leaves them alone', async () => {
+    await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+    await create()
+    const { json, stderr } = await belfry('pull', '--json')
+    expect(json.passedOver).toEqual([{ kind: 'workflow', id: 'coded', why: 'code_first' }])
+    expect(stderr).toBe('passed over workflow coded: code-first\n')
+    expect(existsSync(at('workflows/coded'))).toBe(false)
+    expect((await belfry('pull')).stderr).toContain('passed over workflow coded: code-first')
+    expect((await belfry('pull', '--quiet')).stderr).toBe('')
+    expect((await belfry('pull', 'comments', '--json')).json.passedOver).toEqual([])
+  })
+
+  test('counts in words that fit one', async () => {
+    await create()
+    expect((await belfry('pull', 'comments')).stdout).toMatch(
+      /\n2 files written, 0 removed, 0 definitions unchanged\n$/,
+    )
+    await change('Newer comments')
+    expect((await belfry('pull')).stdout).toMatch(/\n2 files written, 0 removed, 0 definitions unchanged\n$/)
+    expect((await belfry('validate')).stdout).toBe('2 files, 0 errors, 0 warnings\n')
+    await api.patch('/v2/workflows/comments', { description: 'x' })
+    expect((await belfry('pull')).stdout).toMatch(/\n1 file written, 0 removed, 1 definition unchanged\n$/)
+    rmSync(at('layouts'), { recursive: true })
+    write(folder, {
+      'belfry/workflows/comments/workflow.yaml': 'workflowId: comments\nname: C\nsteps: []\ncolour: red\n',
+    })
+    expect((await belfry('validate')).stdout).toMatch(/\n1 file, 1 error, 0 warnings\n$/)
+    expect((await belfry('push', '--json')).json.error.message).toBe('1 error in the files; nothing was sent')
+  })
+
+  test('writes files that the schemas beside them take', async () => {
+    const { key } = await server.organizationOf(api)
+    place = { ...place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
+    await create(workflow({ isTranslationEnabled: true, journey: { cancellationKey: '{{payload.author}}' } }))
+    const { resources, secrets } = generatedDefinitions(3, 40)
+    place = { ...place, env: { ...place.env, ...secrets } }
+    const kinds = ['workflows', 'layouts', 'translations', 'topics', 'integrations', 'variables']
+    write(folder, {
+      'belfry/belfry.yaml': `format: 1\nkinds: [${kinds.join(', ')}]\nsource: { repository: acme/app }\n`,
+    })
+    applyEdits(at(), editsFor(at(), [], resources, []))
+    const pushed = await belfry('push', '--json')
+    expect(pushed.code, pushed.stderr).toBe(0)
+    const second = command.newFolder()
+    write(second, { 'belfry/belfry.yaml': readFileSync(at('belfry.yaml'), 'utf8') })
+    expect((await command.run(second, place, 'pull')).code).toBe(0)
+    const inOther = (...parts: string[]) => path.join(second, 'belfry', ...parts)
+    const schemaOf = (file: string) =>
+      file.startsWith('translations/') ? 'translation' : path.basename(file, path.extname(file))
+    const files = Object.entries(contentsOf(inOther())).filter(
+      ([file]) => file.endsWith('.yaml') || file.startsWith('translations/'),
+    )
+    const checks = new Map<string, ReturnType<Ajv['compile']>>()
+    for (const [file, text] of files) {
+      const name = schemaOf(file)
+      // What an editor reads is what stands in the first line.
+      if (file.endsWith('.yaml') && file !== 'belfry.yaml')
+        expect(text).toMatch(
+          new RegExp(`^# yaml-language-server: \\$schema=(?:\\.\\./){0,2}\\.schemas/${name}\\.json\\n`),
+        )
+      const check =
+        checks.get(name) ??
+        new Ajv({ strict: true, strictTypes: false }).compile(
+          JSON.parse(readFileSync(inOther('.schemas', `${name}.json`), 'utf8')),
+        )
+      checks.set(name, check)
+      expect([file, check(parse(text)), check.errors]).toEqual([file, true, null])
+    }
+    expect([...checks.keys()].sort()).toEqual(
+      ['belfry', 'integrations', 'layout', 'topics', 'translation', 'variables', 'workflow'].sort(),
+    )
+    // They refuse what the tool would refuse.
+    for (const name of ['workflow', 'layout'])
+      expect(checks.get(name)?.({ [`${name}Id`]: 'a', name: 'A', steps: [], colour: 1 })).toBe(false)
+  })
+
   test('removes what was deleted there; what changed on both sides is a conflict, and nothing is written', async () => {
     await create()
     await create(workflow({ workflowId: 'other', name: 'Other' }))
@@ -163,20 +312,26 @@ describe('push', () => {
     expect((await belfry('push', '--json')).json.summary.updated).toBe(1)
   })
 
-  test('says the commit and repository it is given, where there is no Git', async () => {
+  test('names the commit and the repository that it is told', async () => {
     await create()
     await belfry('pull')
-    const args = ['--commit', '8f3c1234', '--repository', 'acme/app']
+    await belfry('push', '--commit', '8f3c', '--repository', 'acme/app')
+    expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject({
+      ...{ repository: 'acme/app', commit: '8f3c', path: 'workflows/comments/workflow.yaml', drifted: false },
+    })
+    write(folder, {
+      'belfry/belfry.yaml': 'source: { repository: acme/other, url: "https://git.example.com/{commit}" }\n',
+    })
     const file = at('workflows/comments/workflow.yaml')
     writeFileSync(file, readFileSync(file, 'utf8').replace('name: New comments', 'name: Mine'))
-    expect((await belfry('push', ...args, '--json')).json).toMatchObject({ applied: true, summary: { updated: 1 } })
-    const source = { repository: 'acme/app', commit: '8f3c1234' }
-    expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject({
-      ...{ ...source, path: 'workflows/comments/workflow.yaml', drifted: false },
+    await belfry('push', '--commit', '9a4d')
+    expect((await api.get('/v2/definitions/pushes')).body.data[0]).toMatchObject({
+      ...{ repository: 'acme/other', commit: '9a4d' },
     })
-    const [version] = (await api.get('/v2/workflows/comments/versions')).body.data
-    expect(version.source).toMatchObject({ ...source, kind: 'files', dirty: false })
-    expect((await api.get('/v2/definitions/pushes')).body.data[0]).toMatchObject(source)
+    const [{ source }] = (await api.get('/v2/workflows/comments/versions')).body.data
+    expect(source).toEqual({
+      ...{ kind: 'files', repository: 'acme/other', commit: '9a4d', url: 'https://git.example.com/9a4d', dirty: false },
+    })
   })
 
   test('is refused where somebody changed it since, unless forced', async () => {
@@ -238,7 +393,7 @@ describe('push', () => {
     })
     const { stdout } = await belfry('plan', ...asked, '--html', 'out/report.html')
     expect(stdout).toContain('message comments mail for ada (c-9): differs')
-    expect(stdout).toContain('1 of 1 messages differ')
+    expect(stdout).toContain('1 of 1 message differs')
     const report = readFileSync(path.join(folder, 'out', 'report.html'), 'utf8')
     // Both sides, with what differs marked, and nothing of a message as HTML of the page itself.
     expect(report).toContain('&#60;Bo&#62;<del> wrote</del>')
@@ -386,6 +541,13 @@ describe('validate', () => {
       /:9:7 error .*there is no layout "none"/,
     ],
     [
+      'what people could not refuse',
+      {
+        'workflows/a/workflow.yaml': `${head}messageClass: commercial\npreferences: { workflow: { all: { readOnly: true } } }\nsteps: []\n`,
+      },
+      /:3:1 error messageClass: a critical workflow cannot be commercial/,
+    ],
+    [
       'a secret in plain sight',
       {
         'belfry.yaml': 'kinds: [integrations]\n',
@@ -419,193 +581,5 @@ describe('validate', () => {
     expect([code, problems]).toEqual([0, [expect.stringMatching(/:9:7 warning .*payload\.x/)]])
     const managed = await problemsOf({ 'belfry.yaml': 'kinds: [workflows, variables]\n' })
     expect(managed.problems).toContainEqual(expect.stringMatching(/warning .*env\.SITE/))
-  })
-})
-
-test('what init makes is valid, passes its scenario, and can be pushed', async () => {
-  expect((await belfry('init', '--ci')).code).toBe(0)
-  expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('.belfry/\n')
-  expect((await belfry('validate', '--json')).json).toEqual({ valid: true, files: 1, problems: [] })
-  // Not pushed yet: the scenario plays the workflow of the folder.
-  expect((await belfry('test', '--json', '--junit', 'report.xml')).json).toMatchObject({
-    ...{ passed: 1, failed: 0 },
-    results: [{ problem: null, expectations: [] }],
-  })
-  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('tests="1" failures="0"')
-  const scenario = at('scenarios/welcome.scenario.yaml')
-  writeFileSync(scenario, readFileSync(scenario, 'utf8').replace('Acme, Ada.', 'Acme, Bo.'))
-  expect(await belfry('test', '--json')).toMatchObject({ code: 1, json: { passed: 0, failed: 1 } })
-  expect((await belfry('push', '--strict', '--json')).json.summary.created).toBe(1)
-  // Nothing works by itself here: the same transactionId later shows the same runs.
-  const given = { name: 'welcome', to: 'ada', payload: { product: 'Acme' }, transactionId: 'one' }
-  expect((await api.post('/v1/events/trigger', given)).status).toBe(201)
-  await server.drain()
-  const payload = ['--payload', JSON.stringify(given.payload)]
-  const triggered = await belfry('trigger', 'welcome', '--to', 'ada', ...payload, '--transaction-id', 'one', '--json')
-  expect(triggered.json.runs).toMatchObject([
-    { subscriberId: 'ada', status: 'completed', steps: [{ stepId: 'inbox', status: 'completed' }] },
-  ])
-  expect((await belfry('tail', '--once', '--json')).stdout).toContain('"workflowId":"welcome"')
-  expect((await belfry('explain', 'welcome', 'ada', '--payload', '{"product": "Acme"}', '--json')).json.wouldGet).toBe(
-    true,
-  )
-  const refused = await belfry('explain', 'welcome', 'ada')
-  expect(refused.stdout).toContain(
-    'would not get welcome\n    Payload validation failed: root.product: must have required',
-  )
-})
-
-test('scenarios are lived through, and those that only a simulation can play are skipped', async () => {
-  expect((await belfry('init')).code).toBe(0)
-  const wide = await server.organizationOf(api)
-  const live = (...more: string[]) => command.run(folder, { url: wide.url, key: wide.key }, 'test', '--live', ...more)
-  expect((await live('--json')).json, 'of the folder, never pushed').toMatchObject({ passed: 1, failed: 0, skipped: 0 })
-  const scenario = at('scenarios/welcome.scenario.yaml')
-  const text = readFileSync(scenario, 'utf8')
-  const answered = `${text}answers: { inbox: { status: 200, body: {} } }\n`
-  writeFileSync(scenario, `${text}---\n${text.replace('Acme, Ada.', 'Acme, Bo.')}---\n${answered}`)
-  const told = await live('--junit', 'report.xml')
-  expect(told.code).toBe(1)
-  expect(told.stdout).toContain('1 passed, 1 failed, 1 skipped')
-  expect(told.stdout + told.stderr).toMatch(/skipped .*: the scenario says what others would answer/)
-  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('tests="3" failures="1" skipped="1"')
-  const { body: environments } = await wide.get('/v1/environments')
-  expect(environments.map(({ name }: { name: string }) => name).sort()).toEqual(['Development', 'Production'])
-})
-
-test('what docs/testing.md shows for CI runs, and writes the report where it is looked for', async () => {
-  const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8')
-  const [github, gitlab] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
-    .map(([, text = '']) => text)
-    .filter((text) => text.includes('@belfry/cli'))
-    .map((text) => parse(text))
-  const { steps } = github.jobs.scenarios
-  const line = steps.find(({ run = '' }: { run?: string }) => run.includes('@belfry/cli')).run
-  expect(gitlab.scenarios.script).toEqual([line])
-  expect((await belfry('init')).code).toBe(0)
-  const [, args = ''] = /^npx @belfry\/cli (.+)$/.exec(line) ?? []
-  expect((await belfry(...args.split(' '))).code).toBe(0)
-  for (const file of [steps.at(-1).with.report_paths, gitlab.scenarios.artifacts.reports.junit])
-    expect(readFileSync(path.join(folder, file), 'utf8')).toContain('tests="1" failures="0"')
-})
-
-test('types refuse wrong payloads under tsc --strict', async () => {
-  write(folder, {
-    'belfry/workflows/a/workflow.yaml':
-      'workflowId: order-shipped\nname: A\npayloadSchema:\n  type: object\n  required: [id]\n  additionalProperties: false\n  properties:\n    id: { type: integer }\n    "odd name": { type: [string, "null"] }\n    lines: { type: array, items: { $ref: "#/definitions/line" } }\n    kind: { enum: [a, b] }\n  definitions:\n    line: { type: object, required: [sku], properties: { sku: { type: string }, more: { type: array, items: { $ref: "#/definitions/line" } } } }\nsteps: []\n',
-    'right.ts':
-      'import type { OrderShippedPayload, Payloads } from "./types.ts"\nexport const one: OrderShippedPayload = { id: 1, "odd name": null, lines: [{ sku: "x" }], kind: "a" }\nexport const two: Payloads["order-shipped"] = one\n',
-    'wrong.ts':
-      'import type { Payloads } from "./types.ts"\nexport const a: Payloads["order-shipped"] = { id: "1" }\nexport const b: Payloads["order-shipped"] = { id: 1, kind: "c" }\nexport const c: Payloads["order-shipped"] = {}\nexport const d: Payloads["order-shipped"] = { id: 1, other: 2 }\n',
-  })
-  expect((await command.run(folder, {}, 'types', '--out', 'types.ts')).code).toBe(0)
-  const tsc = path.join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc')
-  const compile = (file: string) => {
-    try {
-      execFileSync(process.execPath, [tsc, '--strict', '--noEmit', '--allowImportingTsExtensions', file], {
-        cwd: folder,
-        encoding: 'utf8',
-      })
-      return ''
-    } catch (error) {
-      return String((error as { stdout?: string }).stdout)
-    }
-  }
-  expect(compile('right.ts')).toBe('')
-  expect(compile('wrong.ts').match(/error TS/g)).toHaveLength(4)
-})
-
-test('diff, history and restore show and bring back versions', async () => {
-  await create()
-  await belfry('pull')
-  await change('Second')
-  expect((await belfry('diff', 'comments')).stdout).toContain('-name: Second\n+name: New comments')
-  expect((await belfry('diff', 'comments', '--from', '1')).stdout).toContain('--- version 1\n+++ version 2\n')
-  expect((await belfry('history', 'comments', '--json')).json.data).toMatchObject([
-    { version: 2, isCurrent: true },
-    { version: 1 },
-  ])
-  expect((await belfry('restore', 'comments', '1', '--json')).json).toMatchObject({ version: 3, restored: 1 })
-  expect((await belfry('diff')).stdout).toBe('')
-  expect((await belfry('restore', 'comments', 'x')).code).toBe(2)
-})
-
-test('the key is kept by login in a file that only its owner reads', async () => {
-  expect((await belfry('login')).code).toBe(0)
-  const file = path.join(folder, '.config', 'belfry', 'keys.json')
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const { key: _, ...without } = place
-  expect((await command.run(folder, without, 'whoami', '--json')).json).toMatchObject({
-    environment: { name: 'Development' },
-  })
-  expect((await command.run(folder, without, 'logout')).code).toBe(0)
-  expect((await command.run(folder, without, 'whoami')).code).toBe(2)
-})
-
-test('exit codes tell what kind of failure it was', async () => {
-  expect((await belfry('fly')).code).toBe(2)
-  expect((await belfry('restore', '--json')).json).toMatchObject({ error: { code: 'usage', ctx: null } })
-  expect((await command.run(folder, {}, 'completion', 'bash', '--json')).json.text).toContain('complete')
-  expect((await belfry('validate')).code).toBe(2)
-  expect((await command.run(folder, { url: place.url ?? '', key: 'wrong' }, 'whoami', '--json')).json).toMatchObject({
-    error: { code: 'api_key_not_found' },
-  })
-  expect((await command.run(folder, { url: place.url ?? '', key: 'wrong' }, 'whoami')).code).toBe(4)
-  expect((await command.run(folder, { url: 'http://127.0.0.1:1', key: 'k' }, 'whoami')).code).toBe(5)
-  expect((await command.run(folder, {}, 'schema', 'workflow')).stdout).toContain('"workflowId"')
-  for (const shell of ['bash', 'zsh', 'fish'])
-    expect((await command.run(folder, {}, 'completion', shell)).stdout).toContain('validate')
-})
-
-describe('shadow', () => {
-  test('report prints both sides and ends with 1 where something differs; live and back switch a workflow', async () => {
-    const { upstream, front, here } = await makeShadow(server)
-    const there = { url: front.url, key: front.key }
-    const shadow = (...args: string[]) => command.run(folder, there, 'shadow', ...args)
-    await makeWorkflow(upstream, 'same', [inApp('Same')])
-    await makeWorkflow(here, 'same', [inApp('Same')])
-    await trigger(front, 'same', 'ada')
-    await settle(server)
-    const clean = await shadow('report')
-    expect([clean.code, clean.stdout]).toEqual([
-      ...[0, expect.stringContaining('1 triggers passed on, 1 compared: 1 the same, 0 different, 0 to come')],
-    ])
-    expect(clean.stdout).toMatch(/same {2}1 compared, the same, clean since 20/)
-
-    await makeWorkflow(upstream, 'other', [inApp('There')])
-    await makeWorkflow(here, 'other', [inApp('Here')])
-    const since = server.clock.now().toISOString()
-    await trigger(front, 'other', 'ada', { transactionId: 'differs' })
-    await settle(server)
-    const report = await shadow('report', '--since', since, '--json')
-    expect(report).toMatchObject({ code: 1, json: { triggers: 1, different: 1, kinds: { content: 1 } } })
-    const listed = await shadow('differences', '--workflow', 'other', '--kind', 'content', '--limit', '5')
-    expect(listed).toMatchObject({ code: 0 })
-    expect(listed.stdout).toMatch(
-      /content content {2}other {2}in_app-0 {2}ada {2}differs\n {2}there: There\n {2}here: {2}Here/,
-    )
-    expect((await shadow('differences', '--workflow', 'same')).stdout).toBe('No differences.\n')
-
-    expect((await shadow('live', 'same', 'other')).stdout).toBe('Delivered here: other, same\n')
-    expect((await shadow('back', 'same', '--json')).json.live).toEqual(['other'])
-    expect((await shadow('live', '--json')).json.live).toEqual(['other'])
-    expect((await shadow('back', 'other')).stdout).toBe('Everything is passed on.\n')
-    expect((await shadow('live', 'none')).code).toBe(4)
-    expect((await shadow('nothing')).code).toBe(2)
-    expect((await shadow('report', 'same')).code).toBe(2)
-    expect(await command.run(folder, { url: api.url, key: api.key }, 'shadow', 'report')).toMatchObject({ code: 4 })
-  })
-
-  test('commands ask the environment itself, not the service behind it', async () => {
-    const { upstream, front, here } = await makeShadow(server)
-    await makeWorkflow(here, 'here-only', [inApp('Here')])
-    await makeWorkflow(upstream, 'there-only', [inApp('There')])
-    const there = { url: front.url, key: front.key }
-    expect((await command.run(folder, there, 'pull', '--json')).code).toBe(0)
-    expect(existsSync(at('workflows', 'here-only', 'workflow.yaml'))).toBe(true)
-    expect(existsSync(at('workflows', 'there-only'))).toBe(false)
-    await compareNow(server)
-    const explained = await command.run(folder, there, 'explain', 'here-only', 'ada', '--json')
-    expect(explained.code, explained.stderr).toBe(0)
   })
 })

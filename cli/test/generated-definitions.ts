@@ -61,6 +61,42 @@ export function generatedDefinitions(seed: number, count: number): Generated {
     ...{ type: 'doc', content: [{ type: 'paragraph', content: [{ type: 'text', text: one(words) }] }] },
   })
   const layouts: string[] = []
+  const comparison = (): Members =>
+    one<() => Members>([
+      () => ({ field: 'kind', operator: one(['EQUAL', 'NOT_EQUAL', 'LIKE']), value: one(words), on: 'payload' }),
+      () => ({ field: 'n', operator: 'LARGER', value: below(9), on: 'subscriber' }),
+      () => ({ field: 'name', operator: 'IN', value: one(words), on: 'tenant' }),
+      () => ({ value: chance() < 0.5, on: 'isOnline' }),
+      () => ({ value: below(9), timeOperator: one(timeUnits), on: 'isOnlineInLast' }),
+      () => ({ step: 'email-1', stepType: one(['seen', 'read', 'unseen', 'unread']), on: 'previousStep' }),
+      () => ({ field: 'a', operator: 'EQUAL', value: 'b', on: 'webhook', webhookUrl: 'https://example.com/ask' }),
+    ])()
+  const filters = () =>
+    Array.from({ length: 1 + below(2) }, () => ({
+      ...{ isNegated: chance() < 0.3, type: 'GROUP', value: one(['AND', 'OR']) },
+      children: Array.from({ length: 1 + below(2) }, comparison),
+    }))
+  const goal = (place: number): Members => {
+    const entry = () => ({
+      event: one(['order.paid', 'order.canceled']),
+      ...maybe(0.5, () => ({ key: '{{payload.orderId}}' })),
+      ...maybe(0.3, () => ({ condition: condition() })),
+    })
+    return {
+      name: `goal ${place} ${one(words)}`.trim(),
+      ...one<() => Members>([
+        () => ({ for: [entry()] }),
+        () => ({ condition: condition() }),
+        () => ({ for: [entry(), entry()], condition: condition() }),
+      ])(),
+    }
+  }
+  const journey = (): Members => ({
+    ...maybe(0.6, () => ({ cancellationKey: `{{payload.orderId}}${one(words).slice(0, 9)}` })),
+    ...maybe(0.4, () => ({ quietHours: one(['skip', 'hold']) })),
+    ...maybe(0.3, () => ({ exemptFromCaps: true })),
+    ...maybe(0.6, () => ({ goals: Array.from({ length: 1 + below(3) }, (_, place) => goal(place)) })),
+  })
 
   const values: Record<string, (deep: number) => Members> = {
     in_app: () => ({
@@ -128,11 +164,24 @@ export function generatedDefinitions(seed: number, count: number): Generated {
     const id = `${type.replaceAll('_', '-')}-${last}`
     const own = values[type]?.(deep) ?? {}
     const controlValues = type !== 'branch' && type !== 'exit' && chance() < 0.2 ? { ...own, skip: condition() } : own
+    const isMessage = ['in_app', 'email', 'sms', 'chat', 'push'].includes(type)
     return {
       ...{ stepId: id, name: named(), type },
       ...(Object.keys(controlValues).length === 0 ? {} : { controlValues }),
       ...maybe(0.1, () => ({ active: false })),
       ...maybe(0.1, () => ({ shouldStopOnFail: true })),
+      ...maybe(isMessage ? 0.2 : 0, () => ({ onUnknown: one(['retry', 'hold']) })),
+      ...maybe(type === 'email' ? 0.3 : 0, () => ({
+        replyCallback: { active: chance() < 0.5, ...maybe(0.5, () => ({ url: 'https://example.com/replies' })) },
+      })),
+      ...maybe(isMessage ? 0.2 : 0, () => ({ filters: filters() })),
+      ...maybe(isMessage ? 0.2 : 0, () => ({
+        variants: Array.from({ length: 1 + below(2) }, () => ({
+          ...maybe(0.5, () => ({ name: named() })),
+          ...maybe(0.2, () => ({ active: false })),
+          ...{ filters: filters(), controlValues: values[type]?.(deep) ?? {} },
+        })),
+      })),
     }
   }
   const steps = (most: number, deep = 0): Members[] =>
@@ -171,7 +220,18 @@ export function generatedDefinitions(seed: number, count: number): Generated {
       })),
       ...(isTranslated ? { isTranslationEnabled: true } : {}),
       ...maybe(0.3, () => ({ severity: one(['high', 'medium', 'low']) })),
-      ...maybe(0.2, () => ({ preferences: { workflow: { all: { readOnly: true } } } })),
+      ...maybe(0.3, () => ({ consentCategory: one(['news', 'offers', '0_0-z']) })),
+      ...maybe(0.3, () => ({ tracking: { opens: chance() < 0.5, clicks: true } })),
+      // What is critical cannot be commercial.
+      ...one<Members>([
+        ...[{}, {}, { messageClass: 'commercial' }, { preferences: { workflow: { all: { readOnly: true } } } }],
+        { preferences: { workflow: { channels: { sms: { enabled: false } } }, user: {} } },
+        {
+          messageClass: 'commercial',
+          preferences: { user: { all: { enabled: false }, channels: { email: { enabled: true } } } },
+        },
+      ]),
+      ...maybe(0.3, () => ({ journey: journey() })),
       // The first ones have one of every kind.
       steps: place === 0 ? kinds.map((kind) => step(kind, 0)) : steps(below(5)),
     })

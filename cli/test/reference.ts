@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { makeProgram } from '../src/program.ts'
 
-const shared = ['--dir', '--url', '--json', '--quiet']
+const shared = ['--dir', '--url', '--json', '--quiet', '--no-color']
 const cell = (text: string) => text.replaceAll('|', '\\|')
 
 export function referencePage(): string {

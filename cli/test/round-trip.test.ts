@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { canonicalYaml } from '../../server/src/engine/definitions/canonical.ts'
 import { decide } from '../src/commands/pull.ts'
 import { checkFolder } from '../src/folder/check.ts'
 import { readFolder } from '../src/folder/read.ts'
+import type { Definition } from '../src/folder/source.ts'
 import { applyEdits, editsFor, type Remote } from '../src/folder/write.ts'
 import { contentsOf, write } from './command.ts'
 
@@ -114,6 +115,57 @@ const step = fc.oneof(
     controlValues: fc.record({ amount: fc.integer({ min: 1, max: 9 }), unit: fc.constant('days') }),
   }),
 )
+const comparison = fc.record(
+  {
+    ...{ field: text, value: fc.oneof(value, fc.array(value, { maxLength: 2 })), operator: fc.constant('EQUAL') },
+    on: fc.constantFrom('payload', 'subscriber'),
+  },
+  { requiredKeys: [] },
+)
+const filters = fc.array(
+  fc.record({
+    ...{ isNegated: fc.boolean(), type: fc.constant('GROUP'), value: fc.constantFrom('AND', 'OR') },
+    children: fc.array(comparison, { maxLength: 2 }),
+  }),
+  { minLength: 1, maxLength: 2 },
+)
+/** What any step may say beside its values. */
+const switches = fc.record(
+  {
+    ...{ active: fc.constant(false), shouldStopOnFail: fc.constant(true), onUnknown: fc.constantFrom('retry', 'hold') },
+    replyCallback: fc.record({ active: fc.boolean(), url: text }, { requiredKeys: [] }),
+    filters,
+    variants: fc.array(
+      fc.record(
+        { name: text, active: fc.constant(false), filters, controlValues: fc.record({ subject: text, body: text }) },
+        { requiredKeys: ['filters'] },
+      ),
+      { minLength: 1, maxLength: 2 },
+    ),
+  },
+  { requiredKeys: [] },
+)
+/** What a workflow may say beside its name and steps. */
+const members = fc.record(
+  {
+    ...{ severity: fc.constantFrom('high', 'low'), messageClass: fc.constant('commercial') },
+    ...{
+      consentCategory: fc.constantFrom('news', '0'),
+      tracking: fc.record({ opens: fc.boolean(), clicks: fc.boolean() }),
+    },
+    preferences: fc.constantFrom({ user: {} }, { workflow: { channels: { sms: { enabled: false } } } }),
+    journey: fc.record(
+      {
+        ...{ cancellationKey: text, quietHours: fc.constantFrom('skip', 'hold'), exemptFromCaps: fc.constant(true) },
+        goals: fc.array(fc.record({ name: text, for: fc.array(free, { maxLength: 2 }), condition: free }), {
+          ...{ minLength: 1, maxLength: 2 },
+        }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+)
 const workflow = fc
   .record({
     ...{ workflowId: id('w'), name: text.filter((each) => each.length > 0), description: text, active: fc.boolean() },
@@ -121,12 +173,15 @@ const workflow = fc
       validatePayload: fc.boolean(),
       tags: fc.uniqueArray(fc.constantFrom('on', 'b: c', '- d', 'e'), { maxLength: 3 }),
     },
-    ...{ steps: fc.array(step, { maxLength: 3 }), schema },
+    ...{ steps: fc.array(fc.tuple(step, switches), { maxLength: 3 }), schema, more: members },
   })
-  .map(({ schema: properties, steps, ...rest }) => ({
-    ...rest,
+  .map(({ schema: properties, steps, more, ...rest }) => ({
+    ...{ ...rest, ...more },
     ...(properties === undefined ? {} : { payloadSchema: { type: 'object', properties } }),
-    steps: steps.map((each, index) => ({ stepId: `s${index}`, name: `Step ${index}`, ...each })),
+    // Some differ only in case.
+    steps: steps.map(([each, own], index) => ({
+      ...{ stepId: index === 2 ? 'S0' : `s${index}`, name: `Step ${index}`, ...each, ...own },
+    })),
   }))
 const layout = fc.record({ layoutId: id('l'), name: text.filter((each) => each.length > 0) })
 const texts = fc.dictionary(fc.constantFrom('hi', 'b.c', 'zeta', 'ä'), text, { minKeys: 1, maxKeys: 3 })
@@ -192,6 +247,143 @@ test('the order of members does not depend on the order in which they came', () 
     }),
     { numRuns: 200 },
   )
+})
+
+describe('texts in files of their own', () => {
+  const newFolder = () => mkdtempSync(path.join(folder, 'texts-'))
+  /** Writes what a service has over what is there, and reads it again. */
+  const written = (dir: string, remote: Definition[]) => {
+    const local = readFolder(dir, { shouldExist: false })
+    const named = remote.map((definition) => ({
+      ...{ kind: 'workflow' as const, id: String(definition.workflowId), definition },
+    }))
+    const done = applyEdits(dir, editsFor(dir, local.resources, named, [], checkFolder(local).normal))
+    const read = readFolder(dir)
+    expect(read.problems).toEqual([])
+    const found = new Map(read.resources.map(({ id: of, definition }) => [of, definition]))
+    for (const { id: of, definition } of named) expect(found.get(of), of).toEqual(definition)
+    // On many file systems these would be one file.
+    const names = Object.keys(contentsOf(dir)).map((file) => file.toLowerCase())
+    expect(new Set(names).size).toBe(names.length)
+    return { done, files: contentsOf(dir), found }
+  }
+  const withSteps = (steps: object[], workflowId = 'w') => ({
+    ...{ workflowId, name: 'W', active: true, validatePayload: false, steps },
+  })
+  const mail = (stepId: string, body: string) => ({
+    ...{ stepId, name: stepId, type: 'email', controlValues: { subject: 'Hi', editorType: 'html', body } },
+  })
+  const sms = (stepId: string, body: unknown) => ({ stepId, name: stepId, type: 'sms', controlValues: { body } })
+  /** As somebody writes it who keeps texts in files. */
+  const writeOwn = (dir: string, steps: object[], texts: Record<string, string>, name = 'w') =>
+    write(path.join(dir, 'workflows', name), { 'workflow.yaml': JSON.stringify(withSteps(steps)), ...texts })
+
+  test('steps whose names differ only in case, and names that Windows refuses, get files of different names', () => {
+    const { files } = written(newFolder(), [
+      withSteps([mail('Mail', 'one'), mail('mail', 'two'), mail('con', 'three')]),
+    ])
+    expect(Object.keys(files).sort()).toEqual([
+      expect.stringMatching(/^workflows\/w\/Mail~[0-9a-f]{6}\.html$/),
+      expect.stringMatching(/^workflows\/w\/con~[0-9a-f]{6}\.html$/),
+      expect.stringMatching(/^workflows\/w\/mail~[0-9a-f]{6}\.html$/),
+      'workflows/w/workflow.yaml',
+    ])
+  })
+
+  test('a new body does not take the file of another text', () => {
+    const dir = newFolder()
+    writeOwn(dir, [sms('text', { $file: 'mail.html' })], { 'mail.html': 'short' })
+    const { files } = written(dir, [withSteps([mail('mail', '<p>long</p>'), sms('text', 'short')])])
+    expect(files['workflows/w/mail.html']).toBe('short')
+    expect(Object.values(files)).toContain('<p>long</p>')
+  })
+
+  test('a file that two steps share stays the file of the one that did not change', () => {
+    const dir = newFolder()
+    const shared = { $file: 'text.liquid' }
+    writeOwn(dir, [sms('a', shared), sms('b', shared)], { 'text.liquid': 'Hello' })
+    const both = written(dir, [withSteps([sms('a', 'Hello'), sms('b', 'Hello')])])
+    expect(both.done).toEqual({ written: [], removed: [] })
+    const { files, done } = written(dir, [withSteps([sms('a', 'Hi'), sms('b', 'Hello')])])
+    expect(files['workflows/w/text.liquid']).toBe('Hello')
+    expect(done.written.map((file) => path.basename(file))).toEqual([
+      'workflow.yaml',
+      expect.stringMatching(/^text~[0-9a-f]{6}\.liquid$/),
+    ])
+    // And so it stays.
+    expect(written(dir, [withSteps([sms('a', 'Hey'), sms('b', 'Hello')])]).done.written).toHaveLength(1)
+  })
+
+  test('a member whose name has dots is not taken for a path', () => {
+    const dir = newFolder()
+    const step = (a: unknown) => ({
+      ...{ stepId: 'inbox', name: 'Inbox', type: 'in_app' },
+      controlValues: { body: 'x', data: { 'a.b': 'dotted', a } },
+    })
+    writeOwn(dir, [step({ b: { $file: 'b.liquid' } })], { 'b.liquid': 'old' })
+    const { files } = written(dir, [withSteps([step({ b: 'new' })])])
+    expect(files['workflows/w/b.liquid']).toBe('new')
+  })
+
+  test('a new workflow does not take the folder of another one', () => {
+    const dir = newFolder()
+    writeOwn(dir, [], {}, 'Other')
+    const { files, found } = written(dir, [withSteps([mail('mail', 'x')], 'other')])
+    expect([...found.keys()].sort()).toEqual(['other', 'w'])
+    expect(Object.keys(files)).toContainEqual(expect.stringMatching(/^workflows\/other~[0-9a-f]{6}\/mail\.html$/))
+  })
+
+  test('a name that leads elsewhere, or to the definition itself, is neither written nor removed', () => {
+    const dir = newFolder()
+    write(dir, { 'workflows/mine.txt': 'mine' })
+    writeOwn(dir, [sms('a', { $file: '../mine.txt' }), sms('b', { $file: 'workflow.yaml' })], {})
+    expect(readFolder(dir).problems.map(({ message }) => message)).toEqual([
+      '"../mine.txt" must be the name of a file in the same folder',
+      '"workflow.yaml" is this file itself',
+    ])
+    const { files } = written(dir, [withSteps([sms('a', 'x')])])
+    expect(files['workflows/mine.txt']).toBe('mine')
+  })
+
+  test('a block document that is written in another way is left alone', () => {
+    const dir = newFolder()
+    const block = (body: unknown, subject: string) => ({
+      ...{ stepId: 'mail', name: 'Mail', type: 'email', controlValues: { subject, editorType: 'block', body } },
+    })
+    const text = '{"type":"doc",\n\n"content":[]}'
+    writeOwn(dir, [block({ $file: 'mail.block.json' }, 'Hi')], { 'mail.block.json': text })
+    const { files, done } = written(dir, [withSteps([block('{"type":"doc","content":[]}', 'Hey')])])
+    expect(files['workflows/w/mail.block.json']).toBe(text)
+    expect(done.written.map((file) => path.basename(file))).toEqual(['workflow.yaml'])
+  })
+
+  test('whatever is kept in whatever files, what a service has is what is read afterwards', () => {
+    const body = fc.constantFrom('one', 'two', 'three')
+    const file = fc.constantFrom('s0.html', 's1.html', 't.liquid')
+    const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 4 })
+    const ids = ['s0', 'S0', 's1', 'x']
+    fc.assert(
+      fc.property(
+        ...([kinds, fc.array(fc.option(file), { minLength: 4, maxLength: 4 })] as const),
+        ...([fc.array(body, { minLength: 4, maxLength: 4 }), kinds] as const),
+        (before, names, texts, after) => {
+          const dir = newFolder()
+          const step = (isMail: boolean, place: number, text: unknown) => {
+            const made = (isMail ? mail : sms)(ids[place] ?? '', '')
+            return { ...made, controlValues: { ...made.controlValues, body: text } }
+          }
+          const own = before.map((isMail, place) => {
+            const name = names[place]
+            return step(isMail, place, typeof name === 'string' ? { $file: name } : 'inline')
+          })
+          const used = names.slice(0, before.length).flatMap((name) => name ?? [])
+          writeOwn(dir, own, Object.fromEntries(used.map((name) => [name, `in ${name}`])))
+          written(dir, [withSteps(after.map((isMail, place) => step(isMail, place, texts[place] ?? '')))])
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
 })
 
 test('a definition that leaves out defaults has the revision of one that says them', () => {

@@ -536,7 +536,8 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
     if (databaseUrl !== undefined) {
       const place = { file: path.resolve(name), databaseUrl: sessionDatabaseUrl ?? databaseUrl }
       const { createdAt, tables, rows, renewed } = await restoreInto({ ...place, secretKey: secretKey ?? '', say })
-      const anew = renewed === 0 ? '' : ` ${renewed} secrets were encrypted anew with BELFRY_SECRET_KEY.`
+      const secrets = renewed === 1 ? '1 secret was' : `${renewed} secrets were`
+      const anew = renewed === 0 ? '' : ` ${secrets} encrypted anew with BELFRY_SECRET_KEY.`
       return `Restored the database to the state of ${createdAt}: ${tables} tables, ${rows} rows.${anew}`
     }
     const claim = await claimDataDir(dataDir)

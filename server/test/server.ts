@@ -352,6 +352,12 @@ export async function createTestDatabase(name: string): Promise<string> {
   return withDatabase(inject('databaseUrl'), name)
 }
 
+/** One without any tables. */
+export async function createEmptyDatabase(name: string): Promise<string> {
+  await administer(`CREATE DATABASE ${name}`)
+  return withDatabase(inject('databaseUrl'), name)
+}
+
 export async function dropTestDatabase(name: string): Promise<void> {
   await administer(`DROP DATABASE ${name} WITH (FORCE)`)
 }

@@ -83,7 +83,7 @@ export async function diff(context: Context, id: string | undefined, options: Di
   const { from, to } = options
   const texts =
     from === undefined && to === undefined
-      ? await againstFiles(context, id)
+      ? await againstFiles(context, id, options)
       : [await betweenVersions(context, id, options)]
   const text = texts.filter((each) => each !== '').join('')
   context.terminal.result({ text }, () => text)
@@ -99,7 +99,7 @@ async function betweenVersions(context: Context, id: string | undefined, options
   return text
 }
 
-async function againstFiles(context: Context, id: string | undefined): Promise<string[]> {
+async function againstFiles(context: Context, id: string | undefined, { layout }: Named): Promise<string[]> {
   const folder = readFolder(context.dir)
   const { normal } = checkFolder(folder)
   const { resources } = await readDefinitions(context.service(), folder.settings.kinds)
@@ -108,7 +108,7 @@ async function againstFiles(context: Context, id: string | undefined): Promise<s
   return [...new Set([...remote.keys(), ...local.keys()])].sort().flatMap((key) => {
     const [there, here] = [remote.get(key), local.get(key)]
     const either = there ?? here
-    if (!either || (id !== undefined && either.id !== id)) return []
+    if (!either || (id !== undefined && either.id !== id) || (layout && either.kind !== 'layout')) return []
     const mine = here && (normal.get(key)?.definition ?? here.definition)
     return [
       unifiedDiff(

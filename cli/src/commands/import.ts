@@ -9,6 +9,7 @@ import { send } from '../import/send.ts'
 import { Spool } from '../import/spool.ts'
 import { readEnvironment } from '../remote.ts'
 import type { Terminal } from '../terminal.ts'
+import { counted } from '../words.ts'
 
 export interface ImportOptions {
   apply?: boolean
@@ -81,7 +82,7 @@ function filesOf(
 ): void {
   if (!hasDir) return
   const written = writeDefinitions(dir, definitions, report)
-  terminal.say(`${written.length} files written in ${dir}; look at them, then "belfry push"`)
+  terminal.say(`${counted(written.length, 'file')} written in ${dir}; look at them, then "belfry push"`)
 }
 
 function inWords(

@@ -2,6 +2,7 @@
 // else to be looked at, and runs no scripts.
 import { diffLines, diffWordsWithSpace } from 'diff'
 import { inWords, type Plan, type Render } from '../remote.ts'
+import { counted, countedOf } from '../words.ts'
 
 const escaped = (text: unknown) =>
   String(text ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
@@ -39,9 +40,10 @@ export function reportOf({
     ...waiting
       .filter(({ change }) => change !== 'none')
       .map(
-        ({ workflowId, stepId, runs, change }) => `${runs} runs wait in ${workflowId} ${stepId}, which is ${change}`,
+        ({ workflowId, stepId, runs, change }) =>
+          `${waitingInWords(runs)} in ${workflowId} ${stepId}, which is ${change}`,
       ),
-    ...(renders.length > 0 ? [`${different.length} of ${renders.length} messages differ`] : []),
+    ...(renders.length > 0 ? [differingInWords(renders)] : []),
     ...(hasMore ? ['There are more messages; these are the first'] : []),
   ]
   return `<!doctype html>
@@ -73,6 +75,11 @@ const markedLines = ({ before, after }: { before: unknown; after: unknown }): st
 
 const textOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+
+export const differingInWords = (renders: readonly Render[], orMore = false): string =>
+  countedOf(renders.filter(({ same }) => !same).length, renders.length, 'message', 'differ', { orMore })
+
+export const waitingInWords = (runs: number): string => `${counted(runs, 'run')} ${runs === 1 ? 'waits' : 'wait'}`
 
 export const audienceOf = ({ subscriberId, transactionId }: Pick<Render, 'subscriberId' | 'transactionId'>): string =>
   `for ${subscriberId ?? 'an example'}${transactionId === null ? '' : ` (${transactionId})`}`

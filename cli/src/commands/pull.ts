@@ -7,6 +7,7 @@ import { type Folder, type LocalResource, readFolder } from '../folder/read.ts'
 import { State } from '../folder/state.ts'
 import { applyEdits, editsFor } from '../folder/write.ts'
 import { type RemoteResource, readDefinitions } from '../remote.ts'
+import { counted } from '../words.ts'
 import { writeSchemas } from './schema.ts'
 
 const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`
@@ -60,7 +61,7 @@ export async function pull(context: Context, ids: string[], { force = false }: {
       `Changed here and there, nothing was written: ${conflicts.map(keyOf).join(', ')}. Use --force to take theirs`,
       { conflicts },
     )
-  const edits = editsFor(dir, folder.resources, written, removed)
+  const edits = editsFor(dir, folder.resources, written, removed, normal)
   const done = applyEdits(dir, edits)
   writeSchemas(dir)
   state.save()
@@ -75,7 +76,7 @@ export async function pull(context: Context, ids: string[], { force = false }: {
     [
       ...result.written.map((file) => `${terminal.paint('green', 'written')} ${file}`),
       ...result.removed.map((file) => `${terminal.paint('red', 'removed')} ${file}`),
-      `${result.written.length} files written, ${result.removed.length} removed, ${unchanged} definitions unchanged`,
+      `${counted(result.written.length, 'file')} written, ${result.removed.length} removed, ${counted(unchanged, 'definition')} unchanged`,
     ].join('\n'),
   )
 }

@@ -10,7 +10,8 @@ import { writeWhole } from '../folder/write.ts'
 import { type Change, type Issue, inWords, type Plan, type Pushed, readEnvironment } from '../remote.ts'
 import type { Service } from '../service.ts'
 import type { Terminal } from '../terminal.ts'
-import { audienceOf, reportOf } from './plan-report.ts'
+import { counted } from '../words.ts'
+import { audienceOf, differingInWords, reportOf, waitingInWords } from './plan-report.ts'
 
 const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`
 const isError = ({ severity }: FileProblem) => severity === 'error'
@@ -23,14 +24,19 @@ export function validate(context: Context): void {
   const files = new Set(folder.resources.map(({ source }) => source.file)).size
   terminal.result({ valid, files, problems }, () => {
     const errors = problems.filter(isError).length
-    const count = `${files} files, ${errors} errors, ${problems.length - errors} warnings`
+    const warnings = problems.length - errors
+    const count = `${counted(files, 'file')}, ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
     return [...problems.map((problem) => lineOf(terminal, problem)), count].join('\n')
   })
   if (!valid) process.exitCode = 2
 }
 
-function lineOf(terminal: Terminal, { file, line, column, severity, message }: FileProblem): string {
-  const painted = terminal.paint(severity === 'error' ? 'red' : 'yellow', severity)
+function lineOf(
+  terminal: Terminal,
+  { file, line, column, severity, message }: FileProblem,
+  to?: 'stdout' | 'stderr',
+): string {
+  const painted = terminal.paint(severity === 'error' ? 'red' : 'yellow', severity, to)
   return `${file}:${line}:${column} ${painted} ${message}`
 }
 
@@ -71,9 +77,9 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
   const folder = readFolder(dir)
   const checked = checkFolder(folder)
   const errors = checked.problems.filter(isError)
-  for (const problem of checked.problems) terminal.warn(lineOf(terminal, problem))
+  for (const problem of checked.problems) terminal.warn(lineOf(terminal, problem, 'stderr'))
   if (errors.length > 0)
-    throw new Failure('usage', 'files_invalid', `${errors.length} errors in the files; nothing was sent`, {
+    throw new Failure('usage', 'files_invalid', `${counted(errors.length, 'error')} in the files; nothing was sent`, {
       problems: errors,
     })
   const unknown = ids.filter((id) => !folder.resources.some((resource) => resource.id === id))
@@ -163,7 +169,9 @@ export async function plan(context: Context, ids: string[], options: PlanOptions
   }
   terminal.result(answer, () => planInWords(terminal, answer))
   if (answer.conflicts.length > 0)
-    terminal.warn(`${answer.conflicts.length} conflicts: a push would be refused; pull first, or push with --force`)
+    terminal.warn(
+      `${counted(answer.conflicts.length, 'conflict')}: a push would be refused; pull first, or push with --force`,
+    )
   if (options.exitCode && answer.changes.length > 0) process.exitCode = 1
 }
 
@@ -187,12 +195,10 @@ function planInWords(
         const { workflowId, stepId, error } = render
         return `message ${workflowId} ${stepId} ${audienceOf(render)}: ${error ?? 'differs'}`
       }),
-    ...(renders.length > 0
-      ? [`${renders.filter(({ same }) => !same).length} of ${renders.length}${hasMore ? '+' : ''} messages differ`]
-      : []),
+    ...(renders.length > 0 ? [differingInWords(renders, hasMore)] : []),
     ...waiting
       .filter(({ change }) => change !== 'none')
-      .map(({ workflowId, stepId, runs, change }) => `${runs} runs wait in ${workflowId} ${stepId}: ${change}`),
+      .map(({ workflowId, stepId, runs, change }) => `${waitingInWords(runs)} in ${workflowId} ${stepId}: ${change}`),
     inWords(summary),
   ].join('\n')
 }
@@ -224,7 +230,7 @@ export async function push(context: Context, ids: string[], options: PushOptions
       throw new Failure(
         'usage',
         'issues',
-        `${Math.max(preview.issues.length, checked.problems.length)} issues, and --strict was said; nothing was pushed`,
+        `${counted(Math.max(preview.issues.length, checked.problems.length), 'issue')}, and --strict was said; nothing was pushed`,
         { issues: preview.issues, problems: checked.problems },
       )
   }

@@ -1,6 +1,7 @@
 // `shadow`: how an environment compares with the service behind it, and which workflows it delivers itself.
 import type { Context } from '../context.ts'
 import { exitCodes, Failure } from '../failure.ts'
+import { counted } from '../words.ts'
 
 interface Options {
   since?: string
@@ -55,7 +56,7 @@ async function report(context: Context, _ids: string[], { since }: Options): Pro
   const found = Object.entries(kinds).filter(([, count]) => count > 0)
   terminal.result(told, () =>
     [
-      `${triggers} triggers passed on, ${compared} compared: ${same} the same, ${different} different, ${pending} to come`,
+      `${counted(triggers, 'trigger')} passed on, ${compared} compared: ${same} the same, ${different} different, ${pending} to come`,
       ...(found.length === 0 ? [] : [`Differences: ${found.map(([kind, count]) => `${count} ${kind}`).join(', ')}`]),
       ...workflows.map((workflow) => {
         const word = workflow.different > 0 ? terminal.paint('red', `${workflow.different} different`) : 'the same'

@@ -5,6 +5,7 @@ import { checkFolder } from '../folder/check.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import { writeWhole } from '../folder/write.ts'
 import { readDefinitions } from '../remote.ts'
+import { counted } from '../words.ts'
 
 type Schema = Record<string, unknown>
 
@@ -22,7 +23,7 @@ export async function types(
   const { terminal } = context
   if (out !== undefined) {
     writeWhole(out, text)
-    terminal.say(`${workflows.length} workflows in ${out}`)
+    terminal.say(`${counted(workflows.length, 'workflow')} in ${out}`)
   }
   const told = out === undefined ? { workflows: workflows.length, text } : { workflows: workflows.length, out }
   if (terminal.isJson || out === undefined) terminal.result(told, () => text)

@@ -35,11 +35,14 @@ export function folderNames(ids: readonly string[]): Map<string, string> {
   return new Map(ids.map((id) => [id, isSpecial(id) ? `${id}~${hashOf(id)}` : id]))
 }
 
-const hashOf = (id: string) => createHash('sha256').update(id).digest('hex').slice(0, 6)
+/** Six hex digits of its SHA-256. */
+export const hashOf = (id: string) => createHash('sha256').update(id).digest('hex').slice(0, 6)
 
 /** The file of an email's or layout's body. */
 export const bodyFile = (name: string, { editorType }: Definition): string =>
   `${name}.${editorType === 'html' ? 'html' : 'block.json'}`
+
+export const isBlockFile = (file: string): boolean => file.endsWith('.block.json')
 
 /** A block document is indented in its file; other text is not changed. */
 export function bodyToFile(body: string, isBlock: boolean): string {
@@ -50,7 +53,7 @@ export function bodyToFile(body: string, isBlock: boolean): string {
 
 /** … and stored without spaces. */
 export function bodyFromFile(text: string, file: string): string {
-  if (!file.endsWith('.block.json')) return text
+  if (!isBlockFile(file)) return text
   const document = documentIn(text)
   return document === undefined ? text : JSON.stringify(document)
 }

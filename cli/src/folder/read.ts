@@ -23,7 +23,7 @@ export interface LocalResource {
   node: Node | null
   /** With the contents of `$file`. */
   definition: Definition
-  /** Files beside it, by the dotted path of the member that names them. */
+  /** Files beside it, by the place of the member that names them, as `placeKey` writes it. */
   bodies: Map<string, string>
 }
 
@@ -111,9 +111,7 @@ function one(dir: string, kind: Kind, place: string, id: string | undefined, pro
   const bodies = new Map<string, string>()
   // Translations have no bodies; theirs are texts.
   const definition =
-    kind === 'translation'
-      ? value
-      : withFiles(value, path.dirname(file), bodies, (at, message) => report(at, 'file', message))
+    kind === 'translation' ? value : withFiles(value, file, bodies, (at, message) => report(at, 'file', message))
   return [{ kind, id: own, path: place, source, node: source.document.contents, definition, bodies }]
 }
 
@@ -150,17 +148,24 @@ function itemsOf(
 /** Puts the contents of files in the place of `{$file: name}`. */
 function withFiles(
   value: Definition,
-  folder: string,
+  own: string,
   bodies: Map<string, string>,
   report: (at: string[], message: string) => void,
 ): Definition {
+  const textAt = (at: string[], name: string): string => {
+    // Nothing is ever written or removed by a name that leads elsewhere.
+    if (!isFileName(name)) report(at, `"${name}" must be the name of a file in the same folder`)
+    else if (name.toLowerCase() === path.basename(own).toLowerCase()) report(at, `"${name}" is this file itself`)
+    else {
+      bodies.set(placeKey(at), name)
+      return textOf(path.dirname(own), name, (message) => report(at, message))
+    }
+    return ''
+  }
   const walk = (inner: unknown, at: string[]): unknown => {
     if (Array.isArray(inner)) return inner.map((item, index) => walk(item, [...at, nameOf(item, index)]))
     if (!isObject(inner)) return inner
-    if (typeof inner.$file === 'string' && Object.keys(inner).length === 1) {
-      bodies.set(at.join('.'), inner.$file)
-      return textOf(folder, inner.$file, (message) => report(at, message))
-    }
+    if (typeof inner.$file === 'string' && Object.keys(inner).length === 1) return textAt(at, inner.$file)
     return Object.fromEntries(
       Object.entries(inner).map(([name, member]) => [
         name,
@@ -172,14 +177,18 @@ function withFiles(
   return walk(value, []) as Definition
 }
 
-const nameOf = (item: unknown, index: number) =>
+/** Steps by their `stepId`, other items by their index. */
+export const nameOf = (item: unknown, index: number): string =>
   isObject(item) && typeof item.stepId === 'string' ? item.stepId : String(index)
+
+/** Names of members may have dots, so a dotted path would not do. */
+export const placeKey = (at: readonly string[]): string => JSON.stringify(at)
+
+const isFileName = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/\\]/.test(name)
 
 function textOf(folder: string, name: string, report: (message: string) => void): string {
   const place = path.join(folder, name)
-  if (name === '' || name.includes('/') || name.includes('\\') || name === '..' || name === '.')
-    report(`"${name}" must be the name of a file in the same folder`)
-  else if (!existsSync(place)) report(`there is no file "${name}"`)
+  if (!existsSync(place)) report(`there is no file "${name}"`)
   else if (!lstatSync(realpathSync(place)).isFile()) report(`"${name}" is no file`)
   else if (path.dirname(realpathSync(place)) !== realpathSync(folder)) report(`"${name}" leads out of its folder`)
   else return bodyFromFile(readFileSync(place, 'utf8'), name)

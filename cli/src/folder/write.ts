@@ -1,11 +1,12 @@
 // Writes definitions into the folder, in canonical form. Comments in front of members that stay are kept.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 import { ordered, writeYaml, yamlDocument } from '../../../server/src/engine/definitions/canonical.ts'
-import { armsOf, defaultOf } from '../../../server/src/steps/contract/tree.ts'
-import { bodyFile, bodyToFile, folderNames, type Kind, listFiles, schemaLine } from './layout.ts'
-import { isObject, type LocalResource } from './read.ts'
+import { filesOfTexts, withReferences } from './bodies.ts'
+import { bodyToFile, folderNames, hashOf, isBlockFile, type Kind, listFiles, schemaLine } from './layout.ts'
+import type { LocalResource } from './read.ts'
 import type { Definition } from './source.ts'
 
 export interface Remote {
@@ -17,16 +18,24 @@ export interface Remote {
 /** Everything that has to be done, as contents by path below the folder; undefined removes the file. */
 export type Edits = Map<string, string | undefined>
 
+interface Old {
+  local: LocalResource
+  /** What its files mean, without defaults and spellings. */
+  meaning: Definition | undefined
+}
+
 /**
  * @param local what is there
  * @param written what to write
  * @param removed what to remove
+ * @param normal what the files that are there mean; where it is known, YAML that says the same is left alone
  */
 export function editsFor(
   dir: string,
   local: readonly LocalResource[],
   written: readonly Remote[],
   removed: readonly LocalResource[],
+  normal: ReadonlyMap<string, { definition: Definition }> = new Map(),
 ): Edits {
   const edits: Edits = new Map()
   const names = { workflow: namesOf('workflow', local, written), layout: namesOf('layout', local, written) }
@@ -34,9 +43,11 @@ export function editsFor(
     const old = local.find((each) => each.kind === kind && each.id === id)
     if (kind === 'workflow' || kind === 'layout') {
       const place = old?.path ?? `${kind}s/${names[kind].get(id) ?? id}/${kind}.yaml`
-      const files = filesOf(kind, definition, old)
-      for (const file of [...files.keys(), ...(old?.bodies.values() ?? [])])
-        edits.set(`${path.posix.dirname(place)}/${file}`, files.get(file))
+      const meaning = normal.get(`${kind} ${id}`)?.definition
+      const files = filesOf(kind, definition, old && { local: old, meaning })
+      const inFolder = (file: string) => `${path.posix.dirname(place)}/${file}`
+      for (const [file, text] of files) if (text !== undefined) edits.set(inFolder(file), text)
+      for (const file of old?.bodies.values() ?? []) if (!files.has(file)) edits.set(inFolder(file), undefined)
     }
     if (kind === 'translation')
       edits.set(old?.path ?? `translations/${id}.json`, `${JSON.stringify(definition, null, 2)}\n`)
@@ -54,8 +65,15 @@ export function editsFor(
   return edits
 }
 
-const namesOf = (kind: Kind, local: readonly LocalResource[], written: readonly Remote[]) =>
-  folderNames([...new Set([...local, ...written].filter((each) => each.kind === kind).map(({ id }) => id))])
+/** The folders of those that have none yet: never one in which another one lies, whatever its name. */
+function namesOf(kind: Kind, local: readonly LocalResource[], written: readonly Remote[]): Map<string, string> {
+  const there = local.filter((each) => each.kind === kind)
+  const ids = [...there, ...written.filter((each) => each.kind === kind)].map(({ id }) => id)
+  const taken = new Set(there.map(({ path: place }) => path.posix.basename(path.posix.dirname(place)).toLowerCase()))
+  const names = folderNames([...new Set(ids)])
+  for (const [id, name] of names) if (taken.has(name.toLowerCase())) names.set(id, `${id}~${hashOf(id)}`)
+  return names
+}
 
 /** Replaces files by renaming, so that whoever looks sees whole ones. @returns the paths written and removed */
 export function applyEdits(dir: string, edits: Edits): { written: string[]; removed: string[] } {
@@ -84,69 +102,22 @@ export function writeWhole(place: string, text: string, mode = 0o666): void {
   renameSync(draft, place)
 }
 
-/** The files of a workflow or layout: its YAML, and the texts that it keeps beside it. */
-export function filesOf(
-  kind: 'workflow' | 'layout',
-  definition: Definition,
-  old?: Pick<LocalResource, 'bodies' | 'source'>,
-): Map<string, string> {
-  const files = new Map<string, string>()
-  const inOrder = ordered(kind, definition)
-  const named = old?.bodies ?? new Map<string, string>()
-  const bodies = bodiesIn(kind, definition)
-  const isBlock = (file: string) => file.endsWith('.block.json')
-  /** A body that is of the other editor by now gets another file. */
-  const fileAt = (at: string): string | undefined => {
-    const [before, body] = [named.get(at), bodies.get(at)]
-    return before !== undefined && body !== undefined && isBlock(before) !== isBlock(body) ? body : (before ?? body)
-  }
-  /** Values that lie in files stay there; bodies of emails and layouts always do. */
-  const extract = (value: unknown, at: string[]): unknown => {
-    if (Array.isArray(value)) return value.map((item, index) => extract(item, [...at, stepOr(item, index)]))
-    if (typeof value === 'string') {
-      const file = fileAt(at.join('.'))
-      if (file === undefined) return value
-      files.set(file, bodyToFile(value, isBlock(file)))
-      return { $file: file }
-    }
-    if (!isObject(value)) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [
-        name,
-        name === 'payloadSchema' && at.length === 0 ? member : extract(member, [...at, name]),
-      ]),
-    )
-  }
-  const document = yamlDocument(extract(inOrder, []))
-  const yaml = withComments(document, old?.source.document, schemaLine(`../../.schemas/${kind}.json`))
-  return new Map([[`${kind}.yaml`, writeYaml(yaml)], ...files])
-}
-
-const stepOr = (item: unknown, index: number) =>
-  isObject(item) && typeof item.stepId === 'string' ? item.stepId : String(index)
-
-/** The bodies of emails, by their path, with the name of their file. */
-function bodiesIn(kind: 'workflow' | 'layout', definition: Definition): Map<string, string> {
-  const found = new Map<string, string>()
-  if (kind === 'layout') {
-    const email = isObject(definition.controlValues) ? definition.controlValues.email : undefined
-    if (isObject(email) && typeof email.body === 'string')
-      found.set('controlValues.email.body', bodyFile('body', { editorType: 'block', ...email }))
-    return found
-  }
-  const walk = (steps: unknown, at: string) => {
-    for (const step of Array.isArray(steps) ? (steps as Definition[]) : []) {
-      const place = `${at}.${String(step.stepId)}`
-      const values = isObject(step.controlValues) ? step.controlValues : {}
-      if (step.type === 'email' && typeof values.body === 'string')
-        found.set(`${place}.controlValues.body`, bodyFile(String(step.stepId), { editorType: 'block', ...values }))
-      const tree = { ...step, type: String(step.type), controlValues: values }
-      for (const [index, arm] of armsOf(tree).entries()) walk(arm.steps, `${place}.controlValues.arms.${index}.steps`)
-      walk(defaultOf(tree)?.steps, `${place}.controlValues.default.steps`)
-    }
-  }
-  walk(definition.steps, 'steps')
-  return found
+/** The YAML of a workflow or layout, and the texts beside it; undefined leaves a file alone that says the same already. */
+function filesOf(kind: 'workflow' | 'layout', definition: Definition, old?: Old): Map<string, string | undefined> {
+  const texts = new Map<string, string | undefined>()
+  const places = filesOfTexts(kind, definition, old?.local)
+  const wanted = withReferences(ordered(kind, definition), places, (file, text) =>
+    texts.set(file, bodyToFile(text, isBlockFile(file))),
+  )
+  // A block document may be written in other ways.
+  if (old)
+    withReferences(old.local.definition, old.local.bodies, (file, text) => {
+      if (isBlockFile(file) && texts.get(file) === bodyToFile(text, true)) texts.set(file, undefined)
+    })
+  const isSame = old?.meaning && isDeepStrictEqual(withReferences(old.meaning, old.local.bodies), wanted)
+  const document = yamlDocument(wanted)
+  const yaml = withComments(document, old?.local.source.document, schemaLine(`../../.schemas/${kind}.json`))
+  return new Map([[`${kind}.yaml`, isSame ? undefined : writeYaml(yaml)], ...texts])
 }
 
 /** All of a kind in one file: those that stay as they were written, with their comments. */

@@ -33,7 +33,10 @@ export async function findingsOf({ pool, secretKey, otherSecretKeys, dataDir }: 
     const pending = await pendingMigrations(pool)
     findings.push({
       isFine: true,
-      text: pending.length === 0 ? 'The schema is up to date' : `The next start applies ${pending.length} migrations`,
+      text:
+        pending.length === 0
+          ? 'The schema is up to date'
+          : `The next start applies ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'}`,
     })
     findings.push(await keyFinding(pool, new Secrets(secretKey, otherSecretKeys)))
   }

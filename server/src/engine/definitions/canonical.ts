@@ -44,7 +44,7 @@ function orderedStep(step: Definition): Definition {
   const tree = withLists({ ...step, type: String(step.type) }, (steps) => steps.map((each) => orderedStep(each)))
   const { controlValues, variants, ...rest } = tree as Definition
   const members: Definition = {
-    ...(sortedDeep(rest) as Definition),
+    ...membersSorted(rest),
     ...(isObject(controlValues) ? { controlValues: orderedValues(step.type, controlValues) } : {}),
     ...(Array.isArray(variants)
       ? {
@@ -56,15 +56,22 @@ function orderedStep(step: Definition): Definition {
         }
       : {}),
   }
-  return inOrder(members, stepOrder)
+  const done = inOrder(members, stepOrder)
+  orderedSteps.add(done)
+  return done
 }
+
+/** Steps in the arms of a branch, which have their order when the branch gets its own. */
+const orderedSteps = new WeakSet<object>()
 
 function orderedValues(type: unknown, values: Definition): Definition {
   const kind = stepKinds[type as StepType] as (typeof stepKinds)[StepType] | undefined
   const declared = Object.keys((kind?.dataSchema as { properties?: object } | undefined)?.properties ?? {})
-  const deep = Object.entries(values).map(([name, value]) => [name, sortedDeep(value)])
-  return inOrder(Object.fromEntries(deep), [...(firstValues[type as StepType] ?? []), ...declared])
+  return inOrder(membersSorted(values), [...(firstValues[type as StepType] ?? []), ...declared])
 }
+
+const membersSorted = (members: Definition): Definition =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, sortedDeep(value)]))
 
 function inOrder(members: Definition, order: readonly string[]): Definition {
   const names = Object.keys(members)
@@ -77,7 +84,7 @@ function inOrder(members: Definition, order: readonly string[]): Definition {
 function sortedDeep(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedDeep)
   if (!isObject(value)) return value
-  if (typeof value.stepId === 'string' && typeof value.type === 'string') return value
+  if (orderedSteps.has(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort(byCodePoint)

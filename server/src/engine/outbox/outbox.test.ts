@@ -297,6 +297,25 @@ describe('who may call', () => {
     expect(await refusal(call(app, 'order', 'ada', {}, other))).toMatchObject({ code: '42501' })
   })
 
+  test('is allowed by the name, the identifier or the id of the environment, and calls name it so too', async () => {
+    const { api, owner } = await setUp()
+    const { name, identifier, _id } = (await api.get('/v1/environments/me')).body
+    expect(new Set([name, identifier, _id]).size).toBe(3)
+    // Every organization here has a Development.
+    const own = `Only ${identifier}`
+    await server.database.pool.query('UPDATE environments SET name = $1 WHERE id = $2', [own, _id])
+    for (const word of [own, identifier, _id]) {
+      const role = await roles.newRole()
+      await owner.query('SELECT belfry.allow($1, $2)', [role, word])
+      const client = await roles.as(role)
+      await call(client, 'order', 'ada', { id: word }, { environment: word })
+      await owner.query('SELECT belfry.forbid($1, $2)', [role, word])
+      expect(await refusal(call(client, 'order', 'ada')), word).toMatchObject({ code: '42501' })
+    }
+    await server.drain()
+    expect((await contents(api)).sort()).toEqual([own, identifier, _id].map((word) => `Order ${word}`).sort())
+  })
+
   test('is forbidden at once, in sessions and transactions that are open', async () => {
     const { api, app, owner, role } = await setUp()
     await app.query('BEGIN')

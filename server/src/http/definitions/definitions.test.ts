@@ -164,6 +164,13 @@ describe('a push', () => {
       workflow(comments({ workflowId: 'fine' })),
       { ...workflow(comments({ workflowId: 'else' })), id: 'named' },
       workflow(comments({ workflowId: 'odd', colour: 'red' })),
+      workflow(
+        comments({
+          workflowId: 'offers',
+          messageClass: 'commercial',
+          preferences: { workflow: { all: { readOnly: true } } },
+        }),
+      ),
       layout(brand('x', { controlValues: { email: { body: 'nothing', editorType: 'html' } } })),
       german({ nobody: { hi: 'Hallo' }, fine: { hi: 'Hallo' } }),
       { kind: 'translation', id: 'Klingon', definition: {} },
@@ -178,6 +185,7 @@ describe('a push', () => {
         ['workflow', 'fine', ''],
         ['workflow', 'named', 'workflowId'],
         ['workflow', 'odd', expect.any(String)],
+        ['workflow', 'offers', 'messageClass'],
         ['layout', 'brand', 'controlValues.email.body'],
         ['translation', 'de_DE', 'workflows.nobody'],
         ['translation', 'de_DE', 'workflows.fine'],
@@ -186,6 +194,8 @@ describe('a push', () => {
     )
     expect(answer.body.message).toBe(`${problems.length} problems in the definitions; nothing was changed`)
     expect((await read()).resources).toHaveLength(1)
+    const one = await push([workflow(comments({ colour: 'red' }))])
+    expect(one.body.message).toBe('1 problem in the definitions; nothing was changed')
   })
 
   test('is refused for every problem there is, and never only when it is carried out', async () => {

@@ -73,6 +73,18 @@ describe('the list', () => {
     expect((await list()).data.map(({ version }: any) => version)).toEqual([7, 6, 4, 3, 1])
   })
 
+  test('names twenty changed places of a version, and the comparison all of them', async () => {
+    const steps = Array.from({ length: 25 }, (_, place) => ({
+      ...{ stepId: `s${place}`, name: `S${place}`, type: 'sms', controlValues: { body: 'Hi' } },
+    }))
+    await api.post('/v2/workflows', comments({ steps }))
+    const changed = steps.map((step) => ({ ...step, controlValues: { body: 'Hello' } }))
+    await api.post('/v2/workflows?onConflict=update', comments({ steps: changed }))
+    const [newest] = (await list()).data
+    expect(newest.paths).toEqual(steps.slice(0, 20).map(({ stepId }) => `steps.${stepId}.controlValues.body`))
+    expect((await api.get(`${path}/versions/compare?from=1&to=2`)).body.paths).toHaveLength(25)
+  })
+
   test('knows what was published, and from where it came', async () => {
     const wide = await server.organizationOf(api)
     await api.post('/v2/workflows', comments())

@@ -36,6 +36,17 @@ const full = {
     severity: 'high',
   },
   ...{ validatePayload: true, isTranslationEnabled: true },
+  ...{ consentCategory: 'news', tracking: { opens: true, clicks: false } },
+  journey: {
+    ...{ cancellationKey: '{{payload.b}}', quietHours: 'hold', exemptFromCaps: true },
+    goals: [
+      {
+        name: 'Bought',
+        for: [{ event: 'order.paid', key: '{{payload.b}}' }],
+        condition: { '==': [{ var: 'payload.b' }, 'x'] },
+      },
+    ],
+  },
   payloadSchema: { type: 'object', properties: { b: { type: 'string' }, a: { type: 'number' } } },
   preferences: {
     user: { all: { enabled: true, readOnly: true } },
@@ -46,6 +57,7 @@ const full = {
     {
       ...mail,
       ...{ active: false, shouldStopOnFail: true, onUnknown: 'hold', filters },
+      replyCallback: { active: true, url: 'https://example.com/replies' },
       variants: [{ name: 'VIP', filters, controlValues: { subject: 'Dear', body: 'x' } }, { filters: [] }],
     },
   ],
@@ -108,10 +120,29 @@ describe('a workflow that was read', () => {
     const here = await create()
     const there = (await other.post('/v2/workflows', (await api.get(path)).body)).body
     expect(there).toMatchObject({ revision: here.revision, workflowId: 'comments', version: 1 })
+    // The same is not merely the same as nothing.
+    const { journey, consentCategory, tracking } = full
+    expect(there).toMatchObject({ journey, consentCategory, tracking })
+    const { onUnknown, replyCallback, filters: own, variants } = there.steps.at(-1)
+    expect({ onUnknown, replyCallback, filters: own }).toEqual({
+      ...{ onUnknown: 'hold', replyCallback: { active: true, url: 'https://example.com/replies' }, filters },
+    })
+    expect(variants).toMatchObject([{ name: 'VIP', filters, controlValues: { subject: 'Dear' } }, { filters: [] }])
     const inner = (workflow: any) => workflow.steps.map((step: any) => step._id)
     expect(new Set([...inner(here), ...inner(there)]).size).toBe(2 * full.steps.length)
     expect(there.preferences).toEqual(here.preferences)
   })
+})
+
+test('a workflow that people may refuse goes the same ways; a critical one is none', async () => {
+  const { _id } = await create({ messageClass: 'commercial', preferences: { workflow: { all: { enabled: false } } } })
+  const before = (await api.get(path)).body
+  expect(before.messageClass).toBe('commercial')
+  expect((await api.put(path, before)).body).toEqual(before)
+  expect(await versionsOf(_id)).toBe(1)
+  const there = (await other.post('/v2/workflows', before)).body
+  expect(there).toMatchObject({ revision: before.revision, messageClass: 'commercial' })
+  expect((await api.put(path, { ...before, preferences: full.preferences })).status).toBe(400)
 })
 
 describe('preferences.default', () => {
@@ -213,7 +244,15 @@ describe('POST with a taken identifier', () => {
     const before = await create()
     const update = (body: object) => api.post('/v2/workflows?onConflict=update', body)
     expect(await update(full)).toMatchObject({ status: 200, body: { version: 1, revision: before.revision } })
-    const { variants, filters: _, active, onUnknown, shouldStopOnFail, ...plainMail } = full.steps.at(-1) as any
+    const {
+      variants,
+      filters: _,
+      active,
+      onUnknown,
+      shouldStopOnFail,
+      replyCallback,
+      ...plainMail
+    } = full.steps.at(-1) as any
     const { status, body } = await update({ name: 'Comments', workflowId: 'comments', steps: [plainMail] })
     expect(status).toBe(200)
     const fresh = await create({ name: 'Comments' }, other).then(() =>
@@ -224,10 +263,13 @@ describe('POST with a taken identifier', () => {
     expect(body).toMatchObject({
       ...{ description, tags, severity, validatePayload, payloadSchema, preferences, isTranslationEnabled },
       ...{ _id: before._id, active: false, version: 2 },
+      ...{ messageClass: 'transactional', consentCategory: null, tracking: { opens: false, clicks: false } },
     })
     expect(body.steps).toHaveLength(1)
     expect(body.steps[0]._id).toBe(before.steps.at(-1)._id)
-    expect(body.steps[0]).not.toHaveProperty('variants')
+    expect(body).not.toHaveProperty('journey')
+    for (const member of ['variants', 'filters', 'onUnknown', 'shouldStopOnFail', 'replyCallback'])
+      expect(body.steps[0]).not.toHaveProperty(member)
     expect(body.steps[0]).not.toHaveProperty('active')
     expect((await update({ ...full, workflowId: 'new-one' })).status).toBe(201)
     const unnamed = { name: 'First', workflowId: 'first', steps: [{ name: 'In-app', type: 'in_app' }] }
