@@ -323,6 +323,29 @@ describe('several questions', () => {
   })
 })
 
+describe('in a simulation', () => {
+  test.each([
+    ['a cancel', { type: 'cancel', transactionId: 't' }],
+    ['a goal', { type: 'event', name: 'paid', subscriberId: 'ada' }],
+    ['the end of its subscriber', { type: 'subscriber', subscriberId: 'ada', delete: true }],
+  ])('%s closes in-app copies as it does live', async (_, input) => {
+    const draft = {
+      steps: [ask({ chain: [{ subscriberId: 'bob' }] })],
+      journey: { goals: [{ name: 'Paid', for: [{ event: 'paid' }] }] },
+    }
+    const { body, text } = await server.api.post('/v1/simulations', {
+      ...{ workflow: { draft }, subscribers: [{ subscriberId: 'ada' }, { subscriberId: 'bob' }] },
+      inputs: [
+        { at: '+0s', type: 'trigger', to: 'ada', transactionId: 't', payload: { amount: 40, order: 7 } },
+        { at: '+1m', ...input },
+      ],
+    })
+    expect(body.messages, text).toHaveLength(1)
+    const over = 'Refund 40?\n\nOrder 7\n\nThis question is over.'
+    expect(body.messages[0]).toMatchObject({ subscriberId: 'bob', text: over })
+  })
+})
+
 describe('a copy', () => {
   test.each([
     ['a cancel', 'canceled_by_user'],
