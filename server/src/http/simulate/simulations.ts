@@ -8,7 +8,7 @@ import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/si
 import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
 import { inSnapshot, Reading } from '../../engine/simulation/snapshot.ts'
 import { fail } from '../../errors.ts'
-import { findIssues } from '../../steps/check/inspect.ts'
+import { type Around, findIssues } from '../../steps/check/inspect.ts'
 import type { Resource } from '../edge/resource.ts'
 import { requireRoleIn } from '../edge/roles.ts'
 import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
@@ -107,7 +107,10 @@ export const simulations: Resource = (app, services) => {
             const about = {
               workflowId: workflow.identifier,
               version: draft ? null : workflow.version,
-              issues: issuesIn(workflow, read.envKeys),
+              issues: issuesIn(workflow, {
+                envKeys: read.envKeys,
+                rotas: snapshot.rotas.map(({ rota_id }) => rota_id),
+              }),
             }
             return { scenario, snapshot, brand: shownBrand, expect, about }
           }),
@@ -140,7 +143,7 @@ function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, ver
   }
 }
 
-const issuesIn = (workflow: WorkflowVersion, envKeys: readonly string[]): number =>
-  [...findIssues(workflow as Parameters<typeof findIssues>[0], envKeys).values()]
+const issuesIn = (workflow: WorkflowVersion, around: Around): number =>
+  [...findIssues(workflow as Parameters<typeof findIssues>[0], around).values()]
     .flatMap((step) => Object.values(step))
     .reduce((sum, list) => sum + list.length, 0)
