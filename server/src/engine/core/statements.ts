@@ -1,5 +1,5 @@
 // The engine's SQL statements. Each is prepared once per connection and handles any number of rows.
-import { columnsIn, rowsIn } from '../../db/core/columns.ts'
+import { type Column, columnsIn, rowsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 import { droppingTimers, insertingTimers } from './timer-statements.ts'
@@ -127,18 +127,13 @@ export const addRecipients = statement(
    ON CONFLICT (environment_id, subscriber_id) DO NOTHING`,
 )
 
-const jobColumns = `environment_id text, notification_id text, position smallint, id text, step_row_id text, step_id text,
-  type text, status text, reason text, error text, provider_id text, details jsonb, output json, digest json,
-  merged_into text, schedule_extensions smallint, attempts smallint, delivery json, due_at timestamptz,
-  created_at timestamptz, updated_at timestamptz`
+const changedJob = `environment_id text, notification_id text, position smallint, status text, reason text, error text,
+  provider_id text, details jsonb, output json, digest json, merged_into text, schedule_extensions smallint,
+  attempts smallint, delivery json, due_at timestamptz`
 /** Of steps that come later: also whom a copy of a question asks. */
-const addedJobColumns = `${jobColumns}, asked json`
-const messageColumns = `environment_id text, id text, notification_id text, event_id text, transaction_id text, job_id text,
-  workflow_id text, workflow text, step_row_id text, step_id text, subscriber_row_id text, subscriber_id text,
-  channel text, provider_id text, integration_id text, identifier text, subject text, content text, avatar text,
-  cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
-  severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
-  delivered_at timestamptz[], commercial boolean, created_at timestamptz, updated_at timestamptz`
+const addedJob = `${changedJob}, id text, step_row_id text, step_id text, type text, created_at timestamptz,
+  updated_at timestamptz, asked json`
+const changedRun = 'environment_id text, id text, status text, digested_into text, goals json'
 const namesIn = (columns: string, prefix = '') =>
   columns
     .split(',')
@@ -171,14 +166,17 @@ const newMessage = `id text, job_id text, workflow text, step_row_id text, step_
   phone text, device_tokens text[], webhook_url text, channel_data json, actor_row_id text, status text, error_id text,
   error_text text, delivered_at timestamptz[], commercial boolean`
 /** What a message copies from its run. */
-const sharedWithRun =
-  'environment_id, event_id, transaction_id, workflow_id, subscriber_row_id, subscriber_id, tags, severity, context_keys'
+const sharedWithRun = `environment_id text, event_id text, transaction_id text, workflow_id text, subscriber_row_id text,
+  subscriber_id text, tags text[], severity text, context_keys text[]`
 const ofRun = namesIn(sharedWithRun, 'n.')
+const messageOfRun = `notification_id text, ${newMessage}`
+/** Of a copy of a question, whose reader is not that of the run. */
+const wholeMessage = `${messageOfRun}, ${sharedWithRun}`
 const ofRow = (columns: string) => namesIn(columns, 'r.')
 
 /** Inserts the messages in `r` for the runs in `n`. */
 const insertOfRuns = (r: string, now: number) => `
-     INSERT INTO messages (notification_id, ${sharedWithRun}, ${namesIn(newMessage)}, created_at, updated_at)
+     INSERT INTO messages (notification_id, ${namesIn(sharedWithRun)}, ${namesIn(newMessage)}, created_at, updated_at)
      SELECT n.id, ${ofRun}, ${ofRow(newMessage)}, $${now}, $${now}
      FROM ${r} JOIN n ON n.id = r.notification_id`
 
@@ -186,7 +184,17 @@ const insertOfRuns = (r: string, now: number) => `
 export const columnsOfRuns = {
   notifications: columnsIn(newNotification),
   jobs: columnsIn(`notification_id text, ${newJob}`),
-  messages: columnsIn(`notification_id text, ${newMessage}`),
+  messages: columnsIn(messageOfRun),
+}
+
+/** Rows of one table after the other, named `r`, from parameters that begin with the marks. */
+function tablesFrom(marks: number): (columns: Column[]) => string {
+  let after = marks + 1
+  return (columns) => {
+    const rows = rowsIn(columns, { first: marks, after })
+    after += columns.length
+    return `${rows} AS r`
+  }
 }
 
 /**
@@ -197,13 +205,7 @@ export const columnsOfRuns = {
  */
 function insertingRuns(now: number, condition: string): string {
   const { notifications, jobs, messages } = columnsOfRuns
-  const marks = now + 1
-  let after = marks + 1
-  const rowsOf = (columns: typeof jobs) => {
-    const rows = rowsIn(columns, { first: marks, after })
-    after += columns.length
-    return `${rows} AS r`
-  }
+  const rowsOf = tablesFrom(now + 1)
   return `n AS (
      INSERT INTO notifications (${namesIn(newNotification)}, created_at, updated_at)
      SELECT ${namesIn(newNotification)}, $${now}::timestamptz, $${now}::timestamptz
@@ -233,42 +235,53 @@ export const acceptWithRuns = statement(
    SELECT ${acceptedOnes}, (SELECT count(*) FROM told) AS told`,
 )
 
-/** Updates runs. Only new log entries are passed, to be appended. The caller has locked the runs. */
-export const updateRuns = statement(
-  'update_runs',
-  `WITH n AS (
-     UPDATE notifications n SET status = r.status, digested_into = r.digested_into, updated_at = r.updated_at,
-       goals = coalesce(r.goals, n.goals)
-     FROM json_to_recordset($1::json)
-       AS r (environment_id text, id text, status text, digested_into text, updated_at timestamptz, goals json)
-     WHERE n.environment_id = r.environment_id AND n.id = r.id
+/** The columns that `updateRuns` writes. */
+export const columnsOfChanges = {
+  notifications: columnsIn(changedRun),
+  jobs: columnsIn(changedJob),
+  messages: columnsIn(wholeMessage),
+}
+
+/**
+ * Updates runs. Only new log entries are passed, to be appended. The caller has locked the runs. The parameters are the timers,
+ * the time, the marks of the columns, and the columns.
+ */
+function updatingRuns(): string {
+  const { notifications, jobs, messages } = columnsOfChanges
+  const rowsOf = tablesFrom(3)
+  return `WITH n AS (
+     UPDATE notifications n SET status = r.status, digested_into = r.digested_into, goals = coalesce(r.goals, n.goals),
+       updated_at = $2::timestamptz
+     FROM ${rowsOf(notifications)} WHERE n.environment_id = r.environment_id AND n.id = r.id
    ), j AS (
      UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
        details = j.details || r.details, output = r.output, digest = r.digest, merged_into = r.merged_into,
        schedule_extensions = r.schedule_extensions, attempts = r.attempts, delivery = r.delivery, due_at = r.due_at,
-       cut_off = NULL, updated_at = r.updated_at
-     FROM json_to_recordset($2::json) AS r (${jobColumns})
+       cut_off = NULL, updated_at = $2
+     FROM ${rowsOf(jobs)}
      WHERE j.environment_id = r.environment_id AND j.notification_id = r.notification_id AND j.position = r.position
    ), m AS (
-     INSERT INTO messages (${namesIn(messageColumns)})
-     SELECT ${namesIn(messageColumns)} FROM json_to_recordset($3::json) AS r (${messageColumns})
+     INSERT INTO messages (${namesIn(wholeMessage)}, created_at, updated_at)
+     SELECT ${namesIn(wholeMessage)}, $2, $2 FROM ${rowsOf(messages)} WHERE r.id IS NOT NULL
      ${replacing}
-   ), ${insertTimers(4)}
-   ${tellOf('m', 'id')}`,
-)
+   ), ${insertTimers(1)}
+   ${tellOf('m', 'id')}`
+}
+
+export const updateRuns = statement('update_runs', updatingRuns())
 
 /** Adds steps to stored runs, which have entered an arm of a branch, and copies of questions. The caller has locked the runs. */
 export const addJobs = statement(
   'add_jobs',
   `WITH r AS MATERIALIZED (
-     SELECT * FROM json_to_recordset($1::json) AS r (${addedJobColumns})
+     SELECT * FROM json_to_recordset($1::json) AS r (${addedJob})
    ), n AS (
      UPDATE notifications n SET channels = n.channels || ARRAY(
        SELECT DISTINCT r.type FROM r
        WHERE r.environment_id = n.environment_id AND r.notification_id = n.id AND r.type <> ALL (n.channels))
      WHERE (n.environment_id, n.id) IN (SELECT environment_id, notification_id FROM r)
    )
-   INSERT INTO jobs (${namesIn(addedJobColumns)}) SELECT ${namesIn(addedJobColumns)} FROM r`,
+   INSERT INTO jobs (${namesIn(addedJob)}) SELECT ${namesIn(addedJob)} FROM r`,
 )
 
 /**
@@ -303,29 +316,40 @@ const jobOf = (j: string) => `CASE
          'type', ${j}.type, 'status', ${j}.status, 'reason', ${j}.reason, 'asked', ${j}.asked, 'created_at', ${j}.created_at)
        ELSE to_json(${j}) END`
 
-/** Everything needed to continue a run. @param jobs a condition on those that are read */
-const wholeRun = (jobs = 'true') => `n.*, coalesce(r.revision, 0)::text AS revision,
-     (SELECT json_agg(${jobOf('j')} ORDER BY j.position) FROM jobs j
-      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id AND ${jobs}) AS jobs,
-     (SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) AS event,
+/**
+ * Everything needed to continue a run `n`. Of an event that several runs share, only the first has it. Messages are looked for
+ * where an in-app step has begun.
+ * @param jobs a condition on those that are read
+ */
+const wholeRun = (jobs = 'true') => ({
+  columns: `n.*, coalesce(r.revision, 0)::text AS revision, own.jobs,
+     CASE WHEN lag(n.event_id) OVER (ORDER BY n.id) IS DISTINCT FROM n.event_id THEN (
+       SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) END AS event,
      (SELECT row_to_json(s) FROM subscribers s
       WHERE s.environment_id = n.environment_id AND s.id = n.subscriber_row_id) AS subscriber,
      (SELECT ${preferencesOf('s')} FROM (SELECT n.environment_id, n.subscriber_row_id AS id) s) AS preferences,
-     (SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
+     CASE WHEN own.has_told THEN (
+       SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
                 'lastSeenDate', m.last_seen_at, 'lastReadDate', m.last_read_at)) FROM messages m
-      WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
-        AND m.channel = 'in_app' AND m.subscriber_row_id = n.subscriber_row_id) AS seen`
+       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
+         AND m.channel = 'in_app' AND m.subscriber_row_id = n.subscriber_row_id) END AS seen`,
+  joins: `LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
+   CROSS JOIN LATERAL (
+     SELECT json_agg(${jobOf('j')} ORDER BY j.position) AS jobs,
+       bool_or(j.type = 'in_app' AND j.status <> 'pending') AS has_told
+     FROM jobs j WHERE j.environment_id = n.environment_id AND j.notification_id = n.id AND ${jobs}) own`,
+})
+const runWhole = wholeRun()
 
 /** The caller has locked the runs. */
 export const loadRuns = statement(
   'load_runs',
-  `SELECT ${wholeRun()}, false AS is_partial
-   FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
+  `SELECT ${runWhole.columns}, false AS is_partial FROM notifications n ${runWhole.joins}
    WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) ORDER BY n.id`,
 )
 
 /** Where only copies of questions of the run `g` go on: no others are read, of which there may be thousands. */
-const withoutOthers = '(j.asked IS NULL OR NOT g.is_partial OR j.position = ANY (g.positions))'
+const runWithoutOthers = wholeRun('(j.asked IS NULL OR NOT g.is_partial OR j.position = ANY (g.positions))')
 
 /** The same with the steps that go on. */
 export const loadRunsOf = statement(
@@ -335,9 +359,9 @@ export const loadRunsOf = statement(
      FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
      LEFT JOIN jobs k USING (environment_id, notification_id, position) GROUP BY 1, 2
    )
-   SELECT ${wholeRun(withoutOthers)}, g.is_partial
+   SELECT ${runWithoutOthers.columns}, g.is_partial
    FROM g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
-   LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
+   ${runWithoutOthers.joins} ORDER BY n.id`,
 )
 
 /** All copies of questions of these runs. */
@@ -398,10 +422,18 @@ export const takeCalls = statement(
        array_agg(position) AS positions, bool_and(is_copy) AS is_partial
      FROM calls GROUP BY 1, 2
    )
-   SELECT ${wholeRun(withoutOthers)}, n.xmin::text AS row_version, g.taken, g.is_partial
+   SELECT ${runWithoutOthers.columns}, n.xmin::text AS row_version, g.taken, g.is_partial
    FROM grouped g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
-   LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
+   ${runWithoutOthers.joins} ORDER BY n.id`,
 )
+
+/** The columns that `endCalls` writes. */
+export const columnsOfEnds = {
+  calls:
+    columnsIn(`environment_id text, id text, row_version text, run_status text, position smallint, attempts smallint,
+    status text, reason text, error text, provider_id text, details jsonb, output json, delivery json, due_at timestamptz`),
+  messages: columnsIn(messageOfRun),
+}
 
 /**
  * Ends calls without reading their runs again, where nothing is left to do, or nothing before a retry. It writes what is right
@@ -410,44 +442,45 @@ export const takeCalls = statement(
  * locks and reads the runs. This saves four statements per group. As an EXISTS, the subscriber lookup became a join that began
  * with all subscribers: 1.9 s for 100 runs.
  */
-const ending = (name: string, waits?: { timers: string; wakes: string }) =>
-  statement(
+const ending = (name: string, marks: number, waits?: { timers: string; wakes: string }) => {
+  const rowsOf = tablesFrom(marks)
+  return statement(
     name,
     `WITH r AS MATERIALIZED (
-     SELECT * FROM json_to_recordset($1::json) AS r (environment_id text, id text, row_version text, run_status text,
-       position smallint, attempts smallint, status text, reason text, error text, provider_id text, details jsonb,
-       output json, delivery json, due_at timestamptz)
+     SELECT * FROM ${rowsOf(columnsOfEnds.calls)} WHERE r.id IS NOT NULL
    ), j AS (
      UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
        details = j.details || r.details, output = r.output, delivery = r.delivery, due_at = r.due_at, cut_off = NULL,
-       updated_at = $3
+       updated_at = $1::timestamptz
      FROM r
      WHERE j.environment_id = r.environment_id AND j.notification_id = r.id AND j.position = r.position
        AND j.status = 'running' AND j.attempts = r.attempts
      RETURNING j.notification_id
    ), n AS (
-     UPDATE notifications n SET status = r.run_status, updated_at = $3
+     UPDATE notifications n SET status = r.run_status, updated_at = $1
      FROM r JOIN j ON j.notification_id = r.id
      WHERE n.environment_id = r.environment_id AND n.id = r.id AND n.xmin::text = r.row_version
        AND (SELECT true FROM subscribers s WHERE s.environment_id = n.environment_id AND s.id = n.subscriber_row_id)
      RETURNING n.*
    ), ${waits?.timers ?? ''} m AS (
-     ${insertOfRuns(`json_to_recordset($2::json) AS r (notification_id text, ${newMessage})`, 3)}
+     ${insertOfRuns(rowsOf(columnsOfEnds.messages), 1)}
      ${replacing}
    ), told AS (${tellOf('m', 'id')})
    SELECT 1 / (CASE WHEN (SELECT count(*) FROM j) = (SELECT count(*) FROM n) THEN 1 ELSE 0 END)
      + (SELECT count(*) FROM told) ${waits?.wakes ?? ''} AS done`,
   )
+}
 
-export const endCalls = ending('end_calls')
-/** The same where some calls will be retried. */
-export const endCallsForNow = ending('end_calls_for_now', {
+/** The parameters are the time, the marks of the columns, and the columns. */
+export const endCalls = ending('end_calls', 2)
+/** The same where some calls will be retried: the wake-ups come after the time. */
+export const endCallsForNow = ending('end_calls_for_now', 4, {
   timers: `t AS (
      INSERT INTO timers (environment_id, subject_id, position, due_at, kind)
      SELECT n.environment_id, n.id, r.position, r.due_at, 'step' FROM r JOIN n ON n.id = r.id WHERE r.due_at IS NOT NULL
      ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at
    ),`,
-  wakes: `+ (SELECT count(*) FROM (${wakesIn(4, 5)}) queued)`,
+  wakes: `+ (SELECT count(*) FROM (${wakesIn(2, 3)}) queued)`,
 })
 
 /** Writes runs that ended because their subscriber is gone (`endOrphan` in engine/runs/canceling.ts), unless they have ended. */

@@ -15,6 +15,8 @@ import { queueHeldWork } from '../core/held-statements.ts'
 import type { Meter } from '../core/meter.ts'
 import {
   addJobs,
+  columnsOfChanges,
+  columnsOfEnds,
   columnsOfRuns,
   endCalls,
   endCallsForNow,
@@ -78,14 +80,13 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
   const copied = added.flatMap((run) => messageRows(run, now).filter((_, index) => isOfCopy(run, index)))
   if (changed.length > 0 || copied.length > 0)
     await transaction.run(updateRuns, [
-      storableJson(
-        changed.map(({ environment, id, status, digestedInto, goals }) =>
-          changedRow(environment.id, id, { status, digested_into: digestedInto, goals: goals ?? undefined }, now),
-        ),
-      ),
-      storableJson(changed.flatMap((run) => changedJobs(run, now))),
-      storableJson([...changed.flatMap((run) => messageRows(run, now)), ...copied]),
       storableJson(changed.flatMap((run) => timerRows(run, now))),
+      now,
+      ...inColumns([
+        { columns: columnsOfChanges.notifications, rows: changed.map(changedRun) },
+        { columns: columnsOfChanges.jobs, rows: changed.flatMap(changedJobs) },
+        { columns: columnsOfChanges.messages, rows: [...changed.flatMap((run) => messageRows(run, now)), ...copied] },
+      ]),
     ])
   await storeWaits(transaction, runs, now)
   await storeQuestions(transaction, runs, now)
@@ -193,24 +194,26 @@ export async function storeEnds(
         position: job.position,
         attempts: job.attempts,
         status: job.status,
-        reason: job.reason ?? undefined,
-        error: job.error ?? undefined,
-        provider_id: job.providerId ?? undefined,
+        reason: job.reason,
+        error: job.error,
+        provider_id: job.providerId,
         details: job.details.slice(job.storedDetails),
-        output: job.output ?? undefined,
-        delivery: job.delivery ?? undefined,
-        due_at: job.dueAt ?? undefined,
+        output: job.output,
+        delivery: job.delivery,
+        due_at: job.dueAt,
       })),
   )
-  const messages = ends.flatMap(({ run }) => newMessages(run))
-  const values = [storableJson(rows), storableJson(messages), now]
+  const values = inColumns([
+    { columns: columnsOfEnds.calls, rows },
+    { columns: columnsOfEnds.messages, rows: ends.flatMap(({ run }) => messagesOf(run)) },
+  ])
   const due = rows.flatMap(({ due_at }) => due_at ?? [])
   if (due.length === 0) {
-    await by.run(endCalls, values)
+    await by.run(endCalls, [now, ...values])
     return
   }
   const { missing, commit } = wakes.missing(slotsOf(due, now))
-  await by.run(endCallsForNow, [...values, [...missing.keys()], [...missing.values()]])
+  await by.run(endCallsForNow, [now, [...missing.keys()], [...missing.values()], ...values])
   commit()
   if (missing.has('now')) bell.ring('wake', 1)
 }
@@ -252,17 +255,14 @@ function typesOf({ status, channel }: { status: string; channel: string }, isTri
   return status === 'warning' && isTriedAgain ? [] : ['message.failed']
 }
 
-const changedRow = (environment_id: string, id: string, change: object, now: Date) => ({
-  environment_id,
-  id,
-  ...change,
-  updated_at: now,
+const changedRun = ({ environment, id, status, digestedInto, goals }: RunState) => ({
+  ...{ environment_id: environment.id, id, status, digested_into: digestedInto, goals },
 })
 
-const changedJobs = (run: RunState, now: Date) =>
+const changedJobs = (run: RunState) =>
   run.jobs
     .filter(({ isChanged, isNew }) => isChanged && !isNew)
-    .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
+    .map((job) => changedJob(run, job, job.details.slice(job.storedDetails)))
 
 /** What steps wait for beside their time, and what they have heard. */
 async function storeWaits(transaction: Transaction, runs: RunState[], now: Date): Promise<void> {
@@ -291,11 +291,11 @@ const waitRows = (run: RunState) =>
 
 /** Steps of arms that a stored run has entered. */
 const addedJobs = (run: RunState, now: Date) =>
-  run.jobs.filter(({ isNew }) => isNew).map((job) => jobRow(run, job, job.details, now))
+  run.jobs.filter(({ isNew }) => isNew).map((job) => jobRow(run, job, now))
 
 /** Copies of questions that a new run has begun with. */
 const addedCopies = (run: RunState, now: Date) =>
-  run.jobs.filter(({ asked }) => asked).map((job) => jobRow(run, job, job.details, now))
+  run.jobs.filter(({ asked }) => asked).map((job) => jobRow(run, job, now))
 
 /** Its messages belong to whoever is asked, not to the subscriber of the run. */
 const isOfCopy = (run: RunState, index: number): boolean => Boolean(run.effects.messages[index]?.job.asked)
@@ -349,27 +349,15 @@ const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
   step_id: job.step.stepId,
 })
 
-const addedMessages = (run: RunState) =>
-  run.effects.messages
-    .filter((_, index) => !isOfCopy(run, index))
-    .map((message) => Object.assign(originOf(run, message.job), message))
+const messagesOf = (run: RunState) =>
+  run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
 
-/** The same without null members, which JSON would have to name. */
-const newMessages = (run: RunState) =>
-  run.effects.messages.map((message) => {
-    const row = originOf(run, message.job)
-    for (const [name, value] of Object.entries(message)) if (value !== null && name !== 'job') row[name] = value
-    return row
-  })
+const addedMessages = (run: RunState) => messagesOf(run).filter((_, index) => !isOfCopy(run, index))
 
-const jobRow = (run: RunState, job: JobState, details: JobState['details'], now: Date) => ({
+const changedJob = (run: RunState, job: JobState, details: JobState['details']) => ({
   environment_id: run.environment.id,
   notification_id: run.id,
   position: job.position,
-  id: job.id,
-  step_row_id: job.step._id,
-  step_id: job.step.stepId,
-  type: job.type,
   status: job.status,
   reason: job.reason,
   error: job.error,
@@ -382,6 +370,14 @@ const jobRow = (run: RunState, job: JobState, details: JobState['details'], now:
   attempts: job.attempts,
   delivery: job.delivery,
   due_at: job.dueAt,
+})
+
+const jobRow = (run: RunState, job: JobState, now: Date) => ({
+  ...changedJob(run, job, job.details),
+  id: job.id,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+  type: job.type,
   asked: job.asked,
   created_at: job.createdAt,
   updated_at: now,
