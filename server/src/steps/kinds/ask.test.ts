@@ -219,6 +219,17 @@ describe('a question to the subscriber of the run', () => {
     expect(await messagesOf(api, 'subscriberId=ada&channel=email')).toHaveLength(2)
   })
 
+  test('who is asked again is not reminded at the same moment', async () => {
+    const minutes = { amount: 5, unit: 'minutes' }
+    const again = { chain: [{ subscriberId: 'bob' }, { subscriberId: 'unknown' }], patience: minutes, rounds: 2 }
+    const api = await apiWith(ask({ ...again, channels: ['email'], reminders: [minutes] }))
+    const transactionId = await start(api)
+    await pass(server, { minutes: 5 })
+    expect(await messagesOf(api, 'subscriberId=bob')).toHaveLength(2)
+    const { asked } = await questionOf(api, transactionId)
+    expect(asked).toMatchObject([{ remindedAt: [] }, { subscriberId: 'bob', remindedAt: [] }])
+  })
+
   test('a message of another step is no copy of it, whatever its data says', async () => {
     const own = say('own', 'Rate us', {
       controlValues: {
