@@ -14,12 +14,12 @@ import {
 } from './books.ts'
 import { ask } from './client.ts'
 import { endedBy, endingFindings } from './endings.ts'
-import { eventIdOf, type Plan, type Trigger, type WorkflowName, workflowNames } from './plan.ts'
+import { digesting, eventIdOf, mostTries, type Plan, type Trigger, type WorkflowName, workflowNames } from './plan.ts'
 import type { Asked } from './provider.ts'
 import { checkRefusals } from './refusals.ts'
 import { reported } from './reports.ts'
 import { Windows } from './windows.ts'
-import { armOf, deputy, isOdd, markOf, stepsOf } from './workflows.ts'
+import { armOf, deputy, isOdd, markOf, pagedIn, stepsOf } from './workflows.ts'
 
 /** Results for one kind of step. */
 export interface Tally {
@@ -207,14 +207,15 @@ class Auditor {
     else if (['email', 'sms', 'chat', 'push'].includes(job.type))
       this.#checkSent(trigger, run, job, { where, type, messages })
     else if (job.type === 'http_request') this.#checkAsked(trigger, run, job, { where, type })
-    else if (job.status === 'completed') tally.done += 1
+    // Its event has gone on by itself, and opened the window.
+    else if (job.status === 'completed' || job.reason === 'first_of_digest') tally.done += 1
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
   }
 
   /** A question is put to everybody once, whatever happens; to be reminded of it makes no second message. */
   #checkCopies({ n, workflow }: Trigger, run: Run, copies: Job[], where: string): void {
     const { jobs, messages, subscriber_id: who } = run
-    const isAsking = workflow === 'questioned' || workflow === 'answered'
+    const isAsking = workflow === 'questioned' || workflow === 'answered' || workflow === 'paged'
     if (!isAsking || jobs.every(({ type, status }) => type !== 'ask' || status === 'pending')) return
     const sent = messages.filter(({ step_id }) => step_id === 'question')
     for (const { content, subscriber_id } of sent) {
@@ -222,8 +223,9 @@ class Auditor {
       this.#expectNote(subscriber_id, content)
     }
     const asked = new Set(copies.map((copy) => copy.asked?.subscriberId))
-    // The deputy may have been asked, or not yet.
-    const most = workflow === 'answered' && who !== deputy ? 2 : 1
+    // The deputy may have been asked, or not yet; so may the topic behind a rota.
+    const most =
+      workflow === 'paged' ? pagedIn(this.#books.plan).size : workflow === 'answered' && who !== deputy ? 2 : 1
     if (copies.length > most || copies.length < 1 || sent.length !== copies.length || asked.size !== copies.length)
       this.#find(
         sent.length > copies.length || copies.length > most || asked.size < copies.length ? 'duplicated' : 'lost',
@@ -285,7 +287,7 @@ class Auditor {
     for (const { content } of messages) {
       const rest = content?.startsWith(mark) ? content.slice(mark.length) : undefined
       if (rest === undefined) this.#find('wrong', `${where} says ${content}`)
-      if (trigger.workflow === 'digested') this.#windows.noteDigest(trigger, run, rest ?? '')
+      if (digesting.has(trigger.workflow)) this.#windows.noteDigest(trigger, run, rest ?? '')
       else if (!restsOf(trigger).includes(rest ?? '')) this.#find('wrong', `${where} says ${content}`)
       this.#expectNote(run.subscriber_id, content)
     }
@@ -361,12 +363,13 @@ class Auditor {
     if (!isRight) this.#find('wrong', `${where}: accepted reports did not change the message`)
   }
 
-  /** An HTTP request is sent at most once, whatever happens. */
+  /** An HTTP request is sent at most once, or as often as it may be retried, whatever happens. */
   #checkAsked(trigger: Trigger, run: Run, job: Job, { where, type }: Pick<Checked, 'where' | 'type'>): void {
     const asked = this.#asked(trigger, run, job)
     const tally = this.#tally(type)
     tally.taken += asked.filter(({ isTaken }) => isTaken).length
-    if (asked.length > 1) this.#find('duplicated', `${where} asked ${asked.length} times`, type)
+    const most = trigger.workflow === 'retried' ? mostTries : 1
+    if (asked.length > most) this.#find('duplicated', `${where} asked ${asked.length} times`, type)
     if (job.status === 'completed') {
       tally.done += 1
       if (!asked.some(({ isAnswered }) => isAnswered))
@@ -505,7 +508,7 @@ const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 
 
 /** What may stand after the mark in a note. */
 const restsOf = ({ workflow, n }: Trigger): string[] => {
-  if (workflow === 'awaited' || workflow === 'questioned') return ['timeout']
+  if (workflow === 'awaited' || workflow === 'questioned' || workflow === 'paged') return ['timeout']
   if (workflow === 'paid') return [`event ${eventIdOf(n)}`]
   if (workflow === 'answered') return ['answered yes', 'answered no']
   return [workflow === 'computed' || workflow === 'coded' ? String(n * 2) : '']

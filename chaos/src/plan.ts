@@ -12,14 +12,18 @@ const shares = {
   delayed: 10,
   later: 3,
   digested: 22,
+  slid: 8,
+  flushed: 8,
   throttled: 12,
   asking: 8,
+  retried: 6,
   computed: 4,
   branched: 8,
   awaited: 5,
   questioned: 5,
   paid: 6,
   answered: 6,
+  paged: 5,
   reached: 5,
   capped: 6,
   starting: 4,
@@ -31,10 +35,14 @@ export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
 /** Workflows whose waits can be cancelled. */
 const cancellable = new Set<WorkflowName>([
-  ...(['delayed', 'later', 'digested', 'branched', 'awaited', 'reached', 'questioned'] as const),
+  ...(['delayed', 'later', 'digested', 'slid', 'branched', 'awaited', 'reached', 'questioned'] as const),
 ])
 /** Workflows whose runs wait for longer than the plan: one of these follows each of their triggers, and ends its runs. */
 const endings: Partial<Record<WorkflowName, FollowUp['kind']>> = { paid: 'event', answered: 'answer' }
+/** Workflows whose notes list the events of a digest. */
+export const digesting: ReadonlySet<WorkflowName> = new Set<WorkflowName>(['digested', 'slid', 'flushed'])
+/** How often a request of the workflow `retried` is tried. */
+export const mostTries = 3
 /** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 

@@ -10,7 +10,7 @@ interface Passing {
 }
 
 export class Windows {
-  /** By person and key: the events expected in digests, and those found. */
+  /** By workflow, person and key: the events expected in digests, and those found. */
   readonly #collected = new Map<string, { due: string[]; found: string[] }>()
   /** By person and key. */
   readonly #throttled = new Map<string, Passing>()
@@ -68,7 +68,7 @@ export class Windows {
   }
 }
 
-const groupOf = ({ key }: Trigger, { subscriber_id }: Run): string => `${subscriber_id} ${key}`
+const groupOf = ({ workflow, key }: Trigger, { subscriber_id }: Run): string => `${workflow} ${subscriber_id} ${key}`
 
 function note(groups: Map<string, Passing>, group: string, hasPassed: boolean): void {
   const { runs, passed } = groups.get(group) ?? { runs: 0, passed: 0 }

@@ -13,6 +13,15 @@ export const markOf = (n: number | string, who: string, stepId: string): string 
 const mark = (stepId: string) => `[{{payload.n}}/{{subscriber.subscriberId}}/${stepId}]`
 /** Whom a question is put to next. */
 export const deputy = 'person-0'
+/** Who is on duty, however clocks are stepped. */
+const rota = {
+  ...{ rotaId: 'duty', name: 'Duty', timezone: 'UTC' },
+  shifts: [{ start: '2000-01-01T00:00', end: '2099-01-01T00:00', who: [deputy] }],
+}
+/** Who is asked next, all at once. */
+const pagedTopic = 'few'
+/** Everybody whom the workflow `paged` may ask. */
+export const pagedIn = ({ topics }: Plan): Set<string> => new Set([deputy, ...(topics[pagedTopic] ?? [])])
 /** The events of a digest. */
 const collected = '{% for event in steps.digest.events %}{{event.payload.n}},{% endfor %}'
 
@@ -30,6 +39,15 @@ const wait = (type: string, stepId: string, amount: number, more: object = {}): 
   type,
   stepId,
   controlValues: { type: 'regular', amount, unit: 'seconds', ...more },
+})
+
+const request = (providerUrl: string, more: object = {}): Step => ({
+  type: 'http_request',
+  stepId: 'ask',
+  controlValues: {
+    ...{ method: 'POST', url: `${providerUrl}/ask`, body: [{ key: 'mark', value: mark('ask') }] },
+    ...{ continueOnFailure: true, timeout: 3_000, ...more },
+  },
 })
 
 const named = (steps: Step[]) => steps.map((step) => ({ name: step.stepId, ...step }))
@@ -52,6 +70,15 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     inApp('note', collected),
     email('mail', collected),
   ],
+  // Ends with a pause, with so many events, or after a while.
+  slid: [
+    wait('digest', 'digest', 2, {
+      ...{ digestKey: 'payload.key', window: 'sliding', maxWindow: { amount: 8, unit: 'seconds' }, maxEvents: 3 },
+    }),
+    inApp('note', collected),
+  ],
+  // The first goes on at once; what comes while its window is open, at the end of it.
+  flushed: [wait('digest', 'digest', 5, { digestKey: 'payload.key', flushFirst: true }), inApp('note', collected)],
   throttled: [
     {
       type: 'throttle',
@@ -67,20 +94,8 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     },
     inApp('note'),
   ],
-  asking: [
-    {
-      type: 'http_request',
-      stepId: 'ask',
-      controlValues: {
-        method: 'POST',
-        url: `${providerUrl}/ask`,
-        body: [{ key: 'mark', value: mark('ask') }],
-        continueOnFailure: true,
-        timeout: 3_000,
-      },
-    },
-    inApp('note'),
-  ],
+  asking: [request(providerUrl), inApp('note')],
+  retried: [request(providerUrl, { retry: true }), inApp('note')],
   computed: [
     { type: 'custom', stepId: 'sum', controlValues: { twice: '{{payload.n | times: 2}}' } },
     inApp('note', '{{steps.sum.twice}}'),
@@ -157,6 +172,19 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
       },
     },
     inApp('note', '{{steps.question.outcome}} {{steps.question.answer}}'),
+  ],
+  // Whoever is on duty, then a whole topic. Nobody answers.
+  paged: [
+    {
+      type: 'ask',
+      stepId: 'question',
+      controlValues: {
+        ...{ question: mark('question'), answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'] },
+        ...{ chain: [{ rota: rota.rotaId }, { topicKey: pagedTopic }], patience: { amount: 1, unit: 'seconds' } },
+        ...{ amount: 10, unit: 'seconds' },
+      },
+    },
+    inApp('note', '{{steps.question.outcome}}'),
   ],
   // Odd triggers meet a goal at once; nobody posts the event of the other.
   reached: [wait('delay', 'pause', 3), inApp('note')],
@@ -242,6 +270,7 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
     if (channel === 'email' || channel === 'sms') await send('POST', `/v1/integrations/${created._id}/set-primary`)
   }
   const all = await send<Integration[]>('GET', '/v1/integrations')
+  await send('POST', '/v2/rotas', rota)
   for (const [workflowId, steps] of Object.entries({ ...stepsOf(url), started }))
     await send('POST', '/v2/workflows', {
       ...{ name: workflowId, workflowId, active: true },

@@ -43,6 +43,10 @@ test('a plan depends on its seed alone', () => {
 test('the workload has every kind of step, and processes are killed at statements that exist', () => {
   const types = new Set(Object.values(stepsOf('')).flatMap((steps) => allSteps(steps).map(({ type }) => type)))
   expect([...types].sort()).toEqual(Object.keys(stepKinds).sort())
+  // And what of a kind has windows, tries or people of its own.
+  const values = JSON.stringify(stepsOf(''))
+  for (const name of ['retry', 'flushFirst', 'maxEvents', 'maxWindow', 'rota', 'topicKey', 'reminders'])
+    expect(values).toContain(`"${name}"`)
   const folder = path.join(root, 'server/src/engine/core')
   const queries = readdirSync(folder)
     .filter((file) => file.endsWith('statements.ts'))

@@ -9,6 +9,7 @@ import type { TSchema } from 'typebox'
 import { isOutage, isTransient, isUnstorable } from '../db/core/database.ts'
 import { EnvironmentGone } from '../engine/core/held-clocks.ts'
 import { fail, RequestError } from '../errors.ts'
+import { registerAnswerLinks } from './edge/answer-links.ts'
 import { registerAudit } from './edge/audit.ts'
 import { ApiKeys } from './edge/auth.ts'
 import { parseBody, parseForm, refuseUnstorableUrl } from './edge/body.ts'
@@ -224,6 +225,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   registerProtection(app)
   registerProof(app)
   registerAudit(app, services)
+  registerAnswerLinks(app)
   app.addHook('onResponse', (request, reply, done) => {
     metrics.observe(request, reply)
     done()

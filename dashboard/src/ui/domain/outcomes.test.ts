@@ -27,6 +27,9 @@ describe('one word for one outcome', () => {
     ['error', 'sent', [job('completed'), job('failed', { type: 'sms' })], 'Partly sent'],
     ['completed', 'sent', [job('completed', { reason: 'missing_push_token', type: 'push' })], 'Partly sent'],
     ['completed', 'sent', [job('completed'), job('completed', { messages: [{ status: 'error' }] })], 'Partly sent'],
+    ['completed', 'errored', [job('completed', { type: 'update_subscriber' })], 'Done'],
+    // A goal was met.
+    ['completed', 'errored', [job('failed')], 'Done'],
     ['error', 'errored', [job('failed')], 'Failed'],
     ['error', 'errored', [job('completed', { type: 'digest' }), job('failed')], 'Failed'],
   ])('a run %s, %s', (status, lifecycle, jobs, word) => {

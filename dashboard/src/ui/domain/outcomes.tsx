@@ -34,7 +34,7 @@ export const runStates: Record<RunSummary['status'], Outcome> = {
   error: outcomes.failed,
 }
 
-/** More precise than "done". */
+/** Of a run that is completed, more precise than "done". One that had nothing to send, or met its goal, did not fail. */
 const lifecycles: Record<RunSummary['deliveryLifecycle']['status'], Outcome> = {
   pending: outcomes.done,
   sent: outcomes.sent,
@@ -43,7 +43,7 @@ const lifecycles: Record<RunSummary['deliveryLifecycle']['status'], Outcome> = {
   skipped: outcomes.skipped,
   canceled: outcomes.skipped,
   merged: outcomes.merged,
-  errored: outcomes.failed,
+  errored: outcomes.done,
 }
 
 const steps: Record<string, Outcome> = {

@@ -79,3 +79,10 @@ export async function envKeysOf(db: Db | Tx, environmentId: string): Promise<str
     WHERE o.environment_id = ${environmentId} ORDER BY v.key`.execute(db)
   return rows.map(({ key }) => key)
 }
+
+/** The rotas that chains of questions can name. */
+export async function rotaIdsOf(db: Db | Tx, environmentId: string): Promise<string[]> {
+  const { rows } = await sql<{ rota_id: string }>`
+    SELECT rota_id FROM rotas WHERE environment_id = ${environmentId} ORDER BY rota_id`.execute(db)
+  return rows.map(({ rota_id }) => rota_id)
+}

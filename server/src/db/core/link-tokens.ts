@@ -121,6 +121,14 @@ export function makeAnswerLink(secrets: Pick<Secrets, 'signBriefly'>, link: Answ
   return Buffer.concat([head, secrets.signBriefly(head, answerSalt)]).toString('base64url')
 }
 
+/** How all tokens of an environment begin that answer. */
+export const answerTokenStart = (environmentId: string): string =>
+  Buffer.from(environmentId, 'hex').toString('base64url')
+
+/** How those begin that show a message. */
+export const viewTokenStart = (environmentId: string): string =>
+  Buffer.concat([Buffer.from('v'), Buffer.from(environmentId, 'hex').subarray(0, idBytes - 1)]).toString('base64url')
+
 /** Undefined unless we made it. */
 export function readAnswerLink(
   secrets: Pick<Secrets, 'verifyBriefly' | 'briefBytes'>,

@@ -2,7 +2,8 @@
 // list, so that neither misses anything.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { comparedAddress, hashOfAddress } from '../core/addresses.ts'
-import type { EventTable, Recipient } from '../core/tables.ts'
+import type { AnsweredBy, AskedEntry, EventTable, Recipient } from '../core/tables.ts'
+import { eventTypes } from './webhook-events.ts'
 
 /** Everything that identifies a person. */
 export interface Person {
@@ -77,6 +78,38 @@ export const runRows = {
   jobs: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
   notifications: byRow,
 } as const satisfies Record<string, Rows>
+
+/** Events of webhooks about others' questions that name the person. */
+export const toldRows: Rows = ({ subscriberId }) => sql`
+  t.type = ANY (${eventTypes.filter((type) => type.startsWith('question.'))}::text[]) AND strpos(t.object::text, ${JSON.stringify(subscriberId)}) > 0`
+
+/** What such an event says of people. */
+interface ToldQuestion {
+  asked?: AskedEntry[]
+  answered_by?: AnsweredBy | null
+}
+
+/** The event without the person; the same object if it does not name them. */
+export function toldWithout<Told extends ToldQuestion>(told: Told, { subscriberId }: Person): Told {
+  const { asked = [], answered_by: by = null } = told
+  const others = asked.filter((entry) => entry.subscriberId !== subscriberId)
+  const isAnswerer = by?.subscriberId === subscriberId
+  if (others.length === asked.length && !isAnswerer) return told
+  const { as: _, ...rest } = by ?? {}
+  return {
+    ...told,
+    asked: others,
+    ...(isAnswerer ? { answered_by: { ...rest, subscriberId: erased, name: erased } } : {}),
+  }
+}
+
+/** What is the person's own of such an event. */
+export function ownTold<Told extends ToldQuestion>(told: Told, { subscriberId }: Person): Told | undefined {
+  const asked = (told.asked ?? []).filter((entry) => entry.subscriberId === subscriberId)
+  const isAnswerer = told.answered_by?.subscriberId === subscriberId
+  if (asked.length === 0 && !isAnswerer) return undefined
+  return { ...told, asked, ...(isAnswerer ? {} : { answered_by: null }) }
+}
 
 /** Entries of the suppression list about their addresses. An erasure keeps them without the person: a "no" is not forgotten. */
 export const suppressionRows: Rows = ({ subscriberId, email, phone }) => {

@@ -133,7 +133,7 @@ export async function currentAuthors(
 ): Promise<Map<string, Pick<VersionRow, 'author' | 'source'>>> {
   if (identifiers.length === 0) return new Map()
   const { rows } = await sql<Pick<VersionRow, 'author' | 'source'> & { identifier: string }>`
-    SELECT r.identifier, v.author, ${tables[kind].source} AS source
+    SELECT r.identifier, v.author, v.source
     FROM ${tables[kind].rows} r
     JOIN ${tables[kind].name} v ON v.environment_id = r.environment_id AND ${tables[kind].id} = r.id AND v.version = r.version
     WHERE r.environment_id = ${environmentId} AND r.identifier = ANY (${identifiers}::text[])`.execute(db)

@@ -63,6 +63,24 @@ describe('who is on duty', () => {
   })
 })
 
+test('an UNTIL with a Z is a moment, and one without is a local time', () => {
+  const ends = (until: string) => berlin(nightly({ rrule: `FREQ=DAILY;UNTIL=${until}`, start: '2026-06-01T09:00' }))
+  // 09:00 in Berlin is 07:00 in UTC.
+  for (const [until, who] of [
+    ['20260602T070000Z', 'ada'],
+    ['20260602T065959Z', ''],
+    ['20260602T090000', 'ada'],
+    ['20260602T070000', ''],
+  ] as const)
+    expect([until, on(ends(until), '2026-06-02T07:30:00Z')[0]]).toEqual([until, who])
+})
+
+test('a shift without anybody hides those below it, and nobody is on duty', () => {
+  const empty = { start: '2026-11-03T09:00', end: '2026-11-04T09:00', who: [] }
+  expect(on(berlin(empty, weekly), '2026-11-03T12:00:00Z')).toEqual(['', null, null])
+  expect(on(berlin(empty, weekly), '2026-11-04T12:00:00Z')[0]).toBe('ada')
+})
+
 test.each([
   ['FREQ=WEEKLY', undefined],
   ['FREQ=SECONDLY', 'rrule: a shift recurs hourly at most'],

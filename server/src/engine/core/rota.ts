@@ -45,6 +45,8 @@ export function onDuty({ timezone, shifts }: RotaRules, at: Date): Duty {
   let [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const shift of shifts) {
     const { current, before, after } = around(shift, timezone, moment)
+    // A shift without anybody hides those below it.
+    if (current && current.who.length === 0) break
     if (current)
       return {
         subscriberIds: [...new Set(current.who)],
@@ -86,14 +88,11 @@ function recurring(
   at: number,
 ): Occurrence[] {
   const first = Temporal.PlainDateTime.from(start)
-  const horizon = floating(
-    Temporal.Instant.fromEpochMilliseconds(at + aheadMs)
-      .toZonedDateTimeISO(timezone)
-      .toPlainDateTime(),
-  )
+  const horizon = floating(wallAt(new Date(at + aheadMs), timezone))
   const options = RRule.parseString(rrule)
   // Local times are computed as if they were of UTC, and read in the time zone afterwards.
-  const until = options.until && options.until < horizon ? options.until : horizon
+  const last = options.until && (untilInUtc.test(rrule) ? floating(wallAt(options.until, timezone)) : options.until)
+  const until = last && last < horizon ? last : horizon
   const occurrences: Occurrence[] = []
   let [index, isPast] = [0, false]
   new RRule({ ...options, dtstart: floating(first), tzid: null, until }).all((date) => {
@@ -110,6 +109,12 @@ function recurring(
   })
   return occurrences
 }
+
+/** With a Z, the end of a rule is a moment; without, it is a local time as the start is. */
+const untilInUtc = /\bUNTIL=\d{8}T\d{6}Z/i
+
+const wallAt = (moment: Date, timezone: string): Temporal.PlainDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(timezone).toPlainDateTime()
 
 /** Days, weeks and months are of the calendar, smaller units elapsed time. */
 function endOf(wall: Temporal.PlainDateTime, timezone: string, { amount, unit }: ShiftDuration): number {

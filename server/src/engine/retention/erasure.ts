@@ -17,6 +17,8 @@ import {
   type Person,
   passedOverRows,
   suppressionRows,
+  toldRows,
+  toldWithout,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
 import type { KeptQuestion } from '../../steps/kinds/ask.ts'
@@ -231,6 +233,8 @@ const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
   })),
   { name: 'questions', work: eraseFromQuestions },
   { name: 'chains', work: eraseFromChains },
+  // When no step names them any more that could tell of them.
+  { name: 'told', work: eraseFromTold },
   { name: 'rotas', work: eraseFromRotas },
   { name: 'passed_over', work: eraseFromPassedOver },
   { name: 'idempotency_keys', work: eraseAnswers },
@@ -460,6 +464,26 @@ function withoutAnswerer(output: AskingStep['output'], subscriberId: string): As
   const { as: _, ...by } = (output?.answeredBy ?? {}) as { subscriberId?: string; as?: unknown }
   if (by.subscriberId !== subscriberId) return output
   return { ...output, text: null, answeredBy: { ...by, subscriberId: erased, name: erased } }
+}
+
+/** Webhooks are told of others' questions; whoever was asked or has answered goes from what was told, and from what will be. */
+async function eraseFromTold({ tx, person, reached }: Round): Promise<Done> {
+  const { environmentId } = person
+  const { rows } = await sql<{ id: string; object: Record<string, unknown> }>`
+    SELECT t.id, t.object FROM webhook_events t
+    WHERE t.environment_id = ${environmentId} AND t.id > ${reached} AND ${toldRows(person)}
+    ORDER BY t.id LIMIT ${batch} FOR UPDATE`.execute(tx)
+  const changed = rows.flatMap(({ id, object }) => {
+    const left = toldWithout(object, person)
+    return left === object ? [] : [{ id, object: left }]
+  })
+  if (changed.length > 0)
+    await sql`
+      UPDATE webhook_events t SET object = r.object
+      FROM json_to_recordset(${JSON.stringify(changed)}::json) AS r (id text, object json)
+      WHERE t.environment_id = ${environmentId} AND t.id = r.id`.execute(tx)
+  const last = rows[batch - 1]
+  return { counts: { webhook_events_changed: changed.length }, ...(last ? { next: last.id } : {}) }
 }
 
 /** They leave rotas; a turn that has nobody left stays, so that the others keep theirs. */

@@ -9,6 +9,7 @@ import { type StepRun, subscriberVariablesOf } from '../../steps/contract/step-r
 import { askFilters, type Decided, gateOf, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
 import { decide } from '../../steps/delivery/policy.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
+import { isAskedGone } from './question-jobs.ts'
 import { contentFailed, earlierOf, failedUnexpectedly, gateAfter, goOn, goOnPast, goOnWith, skippedBy } from './run.ts'
 import { type JobState, kindOf, type RunState } from './run-state.ts'
 import { placeNeededBy } from './step-guards.ts'
@@ -33,7 +34,7 @@ export async function makeCall(
   { tools, bridge }: CallHands,
 ): Promise<CallResult> {
   if (run.workflow.origin === 'external') return callCode(of, job, tools, bridge)
-  if (job.asked && !run.people.has(job.asked.subscriberId)) return { outcome: personGone }
+  if (isAskedGone(run, job)) return { outcome: personGone }
   return gateOf(job)?.isPending ? callFilters(of, run, job, tools) : callStep(of, job, tools)
 }
 

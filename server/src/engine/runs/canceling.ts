@@ -2,6 +2,7 @@
 // Nothing here does I/O; cancel.ts and load.ts read and write rows, a simulation has the runs in memory.
 import { detail } from '../../steps/contract/outcome.ts'
 import { listenAgain } from './goal-ends.ts'
+import { isCopy } from './question-jobs.ts'
 import { end, isEnded, type JobState, note, type RunState } from './run-state.ts'
 
 /** As much of a step as canceling needs. `details` may hold only new lines. */
@@ -47,7 +48,9 @@ export function cancelWaits<Job extends OutlinedJob, Run extends Outline<Job>>(
   return found
 }
 
-const isWaiting = ({ status, dueAt }: OutlinedJob) => status === 'delayed' || (status === 'queued' && dueAt !== null)
+/** Also a copy of a question that is not on its way: nobody is asked any more. */
+const isWaiting = (job: OutlinedJob) =>
+  job.status === 'delayed' || (job.status === 'queued' && (job.dueAt !== null || isCopy(job)))
 
 /** Of canceled steps, the digests that were collecting. */
 export const isCanceledDigest = ({ job, was }: { job: Pick<JobState, 'type'>; was: string }): boolean =>

@@ -55,9 +55,11 @@ function* endByGoal(run: RunState, { goal, match }: Met, now: Date): Progress<vo
 
 /** @returns false for a call under way, and for what has ended */
 export function leaveByGoal(run: RunState, job: JobState, now: Date): boolean {
-  const isCalling = job.status === 'running' || (job.status === 'queued' && job.dueAt === null)
+  // A copy of a question that is not on its way is not sent any more.
+  const isCalling = job.status === 'running' || (job.status === 'queued' && job.dueAt === null && !job.asked)
   if (isEnded(job) || isCalling) return false
   if (job.status !== 'pending') run.effects.unlistens.push(job.position)
+  if (job.asked) run.effects.calls = run.effects.calls.filter((position) => position !== job.position)
   cancelByGoal(run, job, now)
   return true
 }

@@ -174,11 +174,13 @@ describe('a call', () => {
     expect(await left(api)).toEqual({ waits: 0, timers: 0 })
   })
 
-  test.each<[number, string]>([
-    [200, 'call completed'],
-    [500, 'call canceled goal_met'],
-  ])('under way is finished and recorded first: %i', async (status, state) => {
-    const api = await apiWith([bought], [call({ retry: true }), say('last')])
+  test.each<[number, string, Step[]]>([
+    [200, 'call completed', [say('last')]],
+    [500, 'call canceled goal_met', [say('last')]],
+    [200, 'call completed', []],
+    [500, 'call canceled goal_met', []],
+  ])('under way is finished and recorded first: %i, %s, before %j', async (status, state, rest) => {
+    const api = await apiWith([bought], [call({ retry: true }), ...rest])
     const other = await server.startAnother()
     vendor.plays(async () => {
       await api.post('/v2/events', { name: 'cart.paid', key: 'c1' })
@@ -191,8 +193,9 @@ describe('a call', () => {
     })
     const transactionId = await start(api)
     const found = await runOf(api, transactionId)
-    expect(statesOf(found)).toEqual([state, 'last canceled goal_met'])
+    expect(statesOf(found)).toEqual([state, ...rest.map(() => 'last canceled goal_met')])
     expect(found).toMatchObject({ status: 'completed', goal: { name: 'Bought' } })
+    expect((await api.get('/v2/events')).body.data).toMatchObject([{ status: 'done', matched: 1 }])
     expect(await left(api)).toEqual({ waits: 0, timers: 0 })
     await other.stop()
   })

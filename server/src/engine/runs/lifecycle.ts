@@ -40,14 +40,17 @@ const skipReasons = [
   'capped',
   'exited',
   'goal_met',
+  'nobody_to_ask',
 ]
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
 /** The first rule that matches decides. */
 export function lifecycleOf(jobs: Job[], messages: Message[]): DeliveryLifecycle {
-  const channelJobs = jobs.filter(({ type }) => stepKinds[type as StepType]?.channel !== undefined)
-  // What a branch leads to is known once it is taken.
-  const isOpen = jobs.some(({ type, status }) => type === 'branch' && !ended.has(status))
+  const sending = jobs.filter(({ type }) => stepKinds[type as StepType]?.channel !== undefined)
+  // A question that has no copies stands for them.
+  const channelJobs = sending.length > 0 ? sending : jobs.filter(({ type }) => type === 'ask')
+  // What a branch leads to is known once it is taken, and whom a question reaches once it is over.
+  const isOpen = jobs.some(({ type, status }) => (type === 'branch' || type === 'ask') && !ended.has(status))
   if (channelJobs.length === 0) {
     if (isOpen) return { status: 'pending' }
     if (jobs.some(({ type }) => type === 'branch')) return { status: 'skipped', detail: 'step_condition' }

@@ -415,7 +415,8 @@ async function tellRuns(
   const runs = await lockRuns(transaction, memory, keys, now, watch)
   const threads = runs.map((run) => ({ run, progress: hearAll(run, heard, now) }))
   await settle(transaction, threads, parts, now)
-  const told = runs.filter(({ jobs }) => jobs.some(({ isChanged }) => isChanged))
+  // A goal counts also where nothing is left but a call under way, which is finished first.
+  const told = runs.filter(({ jobs, effects }) => effects.isGoalMet || jobs.some(({ isChanged }) => isChanged))
   if (told.length === 0) return
   if (watch) transaction.afterCommit(() => watch(told, now))
   const writing = { now, priority: priorities.many, shares, hands, wakes, bell, tracing, meter, goesOn }

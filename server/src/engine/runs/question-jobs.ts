@@ -12,6 +12,8 @@ export const copyJobs = (run: RunState, { position }: JobState): JobState[] =>
 /** Their positions are beyond those of all steps. */
 export const firstCopy = 1_000
 
+export const isCopy = ({ position }: Pick<JobState, 'position'>): boolean => position >= firstCopy
+
 /** The last of the copies that there are. */
 const lastCopy = ({ jobs }: RunState): number =>
   jobs.reduce((last, { position }) => Math.max(last, position), firstCopy - 1)
@@ -60,6 +62,10 @@ export function copiesOf({ jobs }: RunState, { position }: JobState): CopyState[
   }
   return copies
 }
+
+/** Whether whoever this copy is for no longer exists. */
+export const isAskedGone = (run: RunState, { asked }: JobState): boolean =>
+  asked !== null && !run.people.has(asked.subscriberId)
 
 /** The run as a copy sees it: for the person who is asked. */
 export function viewOf(run: RunState, { asked }: JobState): RunState {

@@ -64,7 +64,7 @@ const closeOpen = statement(
  */
 const findCopies = statement(
   'find_question_copies',
-  `SELECT m.environment_id, m.notification_id, m.id, m.subscriber_id, m.data, m.content, m.cta,
+  `SELECT m.environment_id, m.notification_id, m.step_id, m.id, m.subscriber_id, m.data, m.content, m.cta,
      (SELECT s.locale FROM subscribers s WHERE s.environment_id = m.environment_id AND s.id = m.subscriber_row_id) AS locale
    FROM ${rowsGiven('text', 'text', 'text', 'text')} AS t (environment_id, transaction_id, notification_id, step_id)
    JOIN messages m ON m.environment_id = t.environment_id AND m.transaction_id = t.transaction_id
@@ -337,6 +337,7 @@ interface Closing extends Decision {
 interface CopyRow {
   environment_id: string
   notification_id: string
+  step_id: string
   id: string
   subscriber_id: string
   data: Record<string, unknown>
@@ -354,10 +355,10 @@ async function sayClosed(transaction: Pick<Transaction, 'run'>, closings: Closin
     closings.map(({ notificationId }) => notificationId),
     closings.map(({ stepId }) => stepId),
   ])
-  // A run has one open question at a time.
-  const closingOf = new Map(closings.map((closing) => [closing.notificationId, closing]))
+  // Several of one run can be closed at once: an answer lets it go on to a question for which there is nobody.
+  const closingOf = new Map(closings.map((closing) => [`${closing.notificationId} ${closing.stepId}`, closing]))
   const rows = copies.flatMap((copy) => {
-    const closing = closingOf.get(copy.notification_id)
+    const closing = closingOf.get(`${copy.notification_id} ${copy.step_id}`)
     const { environment_id, id, subscriber_id: subscriberId, locale } = copy
     return closing ? [{ environment_id, id, ...closedCopy(copy, closing, { subscriberId, locale }) }] : []
   })

@@ -12,7 +12,7 @@ import { conditionOf, type StepRun } from '../../steps/contract/step-run.ts'
 import { placeOf, stepsIn } from '../../steps/contract/tree.ts'
 import { type Decided, type Gate, gateOf, judgeStep, withGate } from '../../steps/delivery/filter-gate.ts'
 import { cancelByGoal, goalsOf, leaveByGoal, meetCondition, meetGoal } from './goal-ends.ts'
-import { ask, closeCopies, copyJobs, questionIn, viewOf } from './question-jobs.ts'
+import { ask, closeCopies, copyJobs, isAskedGone, questionIn, viewOf } from './question-jobs.ts'
 import {
   end,
   isEnded,
@@ -346,8 +346,12 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
-  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
-  for (const dead of outcome.dead ?? []) run.effects.dead.push({ job, ...dead })
+  // Whoever was deleted during the call has no messages any more.
+  if (!isAskedGone(run, job)) {
+    for (const message of outcome.messages ?? [])
+      run.effects.messages.push({ job, ...message, ...questionIn(run, job) })
+    for (const dead of outcome.dead ?? []) run.effects.dead.push({ job, ...dead })
+  }
   if (outcome.asking) ask(run, job, outcome.asking, now)
   switch (outcome.kind) {
     case 'done':

@@ -8,7 +8,9 @@ import {
   armGate,
   channelsOf,
   type Explaining,
+  firstCopies,
   lookWhole,
+  nameOf,
   remediesFor,
   shownRemedy,
   shownStep,
@@ -19,11 +21,23 @@ import type { Members } from './scenario.ts'
 import type { SeenStep } from './situation.ts'
 
 interface PastJob
-  extends Pick<JobState, 'type' | 'status' | 'reason' | 'dueAt' | 'createdAt' | 'output' | 'digest' | 'delivery'> {
+  extends Pick<
+    JobState,
+    'type' | 'status' | 'reason' | 'dueAt' | 'createdAt' | 'output' | 'digest' | 'delivery' | 'position' | 'asked'
+  > {
   stepId: string
   stepRowId: string
   updatedAt: Date
   details: StoredDetail[]
+}
+
+interface PastRun {
+  id: string
+  version: number
+  steps: WorkflowStep[]
+  jobs: PastJob[]
+  /** Whether it is the run of somebody else, who asked this person. */
+  isOfOther: boolean
 }
 
 export interface PastRecord {
@@ -39,14 +53,14 @@ export interface PastRecord {
   tenant: string | undefined
   /** Whether recipients may still be reached. */
   isUnderWay: boolean
-  run: { id: string; version: number; steps: WorkflowStep[]; jobs: PastJob[] } | undefined
+  run: PastRun | undefined
   passedOver: { reason: string; detail: string | null } | undefined
 }
 
 /** @param now to look for remedies; undefined if the workflow is gone */
 export async function explainPast(record: PastRecord, now: Explaining | undefined, brand: string): Promise<Members> {
   const { run } = record
-  const steps = run ? pastSteps(run) : []
+  const steps = run ? pastSteps(run, record.subscriberId) : []
   const isOpen = ({ channel, verdict }: SeenStep) => channel !== null && verdict !== 'sends' && verdict !== 'waits'
   const stepIds = steps.filter(isOpen).map(({ stepId }) => stepId)
   const wouldGet = steps.some(({ channel, verdict }) => channel !== null && verdict === 'sends')
@@ -57,7 +71,7 @@ export async function explainPast(record: PastRecord, now: Explaining | undefine
     ...{ at: record.at, trigger: 'processed', wouldGet, channels: channelsOf(steps) },
     steps: steps.map((step) => ({
       ...shownStep(step, brand),
-      remedy: shownRemedy(remedies?.byStep.get(step.stepId)),
+      remedy: shownRemedy(remedies?.byStep.get(nameOf(step))),
     })),
     remedy: wouldGet ? null : (remedies?.smallest ?? null),
     ...(run ? {} : { passedOver: passedOverOf(record) }),
@@ -77,7 +91,7 @@ async function remediesNow({ situation, owner, brand }: Explaining, stepIds: str
 }
 
 /** With those of arms that were not taken, which have no record of their own. */
-function pastSteps({ jobs, steps }: NonNullable<PastRecord['run']>): SeenStep[] {
+function pastSteps({ jobs, steps, isOfOther }: PastRun, subscriberId: string): SeenStep[] {
   const places = placesOf(steps)
   const isKnown = new Set(places.map(({ step }) => step._id))
   // A workflow that an application described may have changed its ids since.
@@ -85,7 +99,11 @@ function pastSteps({ jobs, steps }: NonNullable<PastRecord['run']>): SeenStep[] 
   const found = places.flatMap(({ step, path, within, position }): SeenStep[] => {
     const job = jobs.find(({ stepRowId }) => stepRowId === step._id)
     const place = path.length > 0 ? { path } : {}
-    if (job) return [{ ...pastStep(job, step), ...place }]
+    if (job) {
+      const copies = job.type === 'ask' ? firstCopies(jobs, job.position, subscriberId) : []
+      const own = copies.map((copy) => ({ ...pastStep(copy, undefined), ...place, of: step.stepId }))
+      return [{ ...pastStep(job, step), ...place }, ...own]
+    }
     if (!within || position === undefined) return []
     const choice = jobs.find(({ stepRowId }) => stepRowId === within.step._id)
     return [
@@ -96,7 +114,8 @@ function pastSteps({ jobs, steps }: NonNullable<PastRecord['run']>): SeenStep[] 
       },
     ]
   })
-  return [...found, ...others]
+  // Of others' runs only what was sent to this person is theirs.
+  return isOfOther ? found.filter(({ of }) => of !== undefined) : [...found, ...others]
 }
 
 function pastStep(job: PastJob, step: WorkflowStep | undefined): SeenStep {

@@ -259,6 +259,9 @@ export async function readPast(
     .where('subscriber_id', '=', subscriberId)
     .orderBy('id', 'desc')
     .executeTakeFirst()
+  // Somebody else's run may have asked them.
+  const asking = run ? undefined : await readAsking(tx, environmentId, { transactionId, subscriberId })
+  const shown = run ?? asking
   const { identifier } = event.tenant ?? {}
   return {
     ...{ transactionId, subscriberId, workflowId: event.workflow ?? event.workflow_id, at: event.created_at },
@@ -266,9 +269,26 @@ export async function readPast(
     ...{ payload: event.payload, context: event.context ?? undefined },
     tenant: identifier === undefined ? undefined : String(identifier),
     isUnderWay: event.started_at === null || event.is_walking,
-    run: run && (await readRun(tx, environmentId, event.workflow_id, run)),
-    passedOver: run ? undefined : await readPassedOver(tx, environmentId, event.id, subscriberId),
+    run: shown && {
+      ...(await readRun(tx, environmentId, event.workflow_id, shown)),
+      isOfOther: asking !== undefined,
+    },
+    passedOver: shown ? undefined : await readPassedOver(tx, environmentId, event.id, subscriberId),
   }
+}
+
+async function readAsking(
+  tx: Tx,
+  environmentId: string,
+  { transactionId, subscriberId }: { transactionId: string; subscriberId: string },
+): Promise<{ id: string; workflow_version: number } | undefined> {
+  const { rows } = await sql<{ id: string; workflow_version: number }>`
+    SELECT n.id, n.workflow_version FROM question_people p
+    JOIN questions q ON q.environment_id = p.environment_id AND q.id = p.question_id AND q.transaction_id = ${transactionId}
+    JOIN notifications n ON n.environment_id = q.environment_id AND n.id = q.notification_id
+    WHERE p.environment_id = ${environmentId} AND p.subscriber_id = ${subscriberId}
+    ORDER BY q.id DESC LIMIT 1`.execute(tx)
+  return rows[0]
 }
 
 async function readRun(
@@ -276,7 +296,7 @@ async function readRun(
   environmentId: string,
   workflowId: string,
   { id, workflow_version: version }: { id: string; workflow_version: number },
-): Promise<NonNullable<PastRecord['run']>> {
+): Promise<Omit<NonNullable<PastRecord['run']>, 'isOfOther'>> {
   const jobs = await tx
     .selectFrom('jobs')
     .selectAll()
@@ -298,6 +318,7 @@ async function readRun(
       ...{ stepId: job.step_id, stepRowId: job.step_row_id, type: job.type, status: job.status as JobState['status'] },
       ...{ reason: job.reason as JobState['reason'], dueAt: job.due_at, createdAt: job.created_at },
       ...{ updatedAt: job.updated_at, output: job.output, digest: job.digest, delivery: job.delivery },
+      ...{ position: job.position, asked: job.asked },
       details: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id, output: job.output }),
     })),
   }

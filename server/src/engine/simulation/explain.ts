@@ -30,7 +30,7 @@ export async function look(situation: Situation, brand: Brand): Promise<Seen> {
   const own = [...record.runs.values()].find(({ run }) => !foreign.has(run.id))
   const main = own?.run.digestedInto ? record.runs.get(own.run.digestedInto) : undefined
   const places = placesOf(snapshot.workflow.steps).filter(({ position }) => position !== undefined)
-  const steps = places.map(({ step, path, within }): SeenStep => {
+  const seenSteps = places.map(({ step, path, within }): SeenStep => {
     const place = path.length > 0 ? { path } : {}
     const common = {
       ...{ stepId: step.stepId, type: step.type, channel: kindOf({ type: step.type }).channel ?? null },
@@ -56,6 +56,7 @@ export async function look(situation: Situation, brand: Brand): Promise<Seen> {
       }
     return { ...common, ...(joined ? foundStep(joined, gates) : { ...notReached, gates: [] }) }
   })
+  const steps = seenSteps.flatMap((step) => [step, ...(own ? seenCopies(own, step, gates) : [])])
   const error = told?.error
   return {
     trigger: error?.code ?? told?.status ?? 'processed',
@@ -63,6 +64,35 @@ export async function look(situation: Situation, brand: Brand): Promise<Seen> {
     steps,
     passedOver: told?.passedOver ?? [],
   }
+}
+
+/** Of a question to the person of the run: the first copy of each channel. */
+function seenCopies(
+  { run, steps }: RunRecord,
+  { stepId, type, path }: SeenStep,
+  gates: Map<JobState, Gate[]>,
+): SeenStep[] {
+  if (type !== 'ask') return []
+  const asking = run.jobs.find(({ step, asked }) => step.stepId === stepId && !asked)
+  return firstCopies(run.jobs, asking?.position, run.subscriber.subscriber_id).flatMap((job): SeenStep[] => {
+    const record = steps.get(job.position)
+    if (!record) return []
+    const common = {
+      ...{ stepId, type: job.type, of: stepId, channel: kindOf(job).channel ?? null },
+      ...(path ? { path } : {}),
+    }
+    return [{ ...common, ...foundStep({ job, record }, gates) }]
+  })
+}
+
+/** What this person was sent of a question, without reminders and later rounds. */
+export const firstCopies = <Job extends Pick<JobState, 'asked' | 'type'>>(
+  jobs: Job[],
+  position: number | undefined,
+  subscriberId: string,
+): Job[] => {
+  const own = jobs.filter(({ asked }) => asked?.of === position && asked?.subscriberId === subscriberId)
+  return own.filter(({ type }, index) => own.findIndex((each) => each.type === type) === index)
 }
 
 /** Why a step in an arm is not reached: another one was taken. @param choice the branch */
@@ -194,15 +224,19 @@ export async function remediesFor(
   const byStep = new Map<string, Change[]>()
   const looks = { left: mostLooks }
   let best: { channel: string; changes: Change[] } | undefined
-  for (const { stepId, channel, verdict } of seen.steps) {
+  for (const step of seen.steps) {
+    const { stepId, channel, verdict } = step
     if (channel === null || verdict === 'sends' || (stepIds && !stepIds.includes(stepId))) continue
-    const changes = await findRemedy(situation, stepId, { owner, brand, looks, look: (next) => lookWhole(next, brand) })
+    const changes = await findRemedy(situation, step, { owner, brand, looks, look: (next) => lookWhole(next, brand) })
     if (!changes) continue
-    byStep.set(stepId, changes)
+    byStep.set(nameOf(step), changes)
     if (!best || smaller(changes, best.changes)) best = { channel, changes }
   }
   return { byStep, smallest: best ? { channel: best.channel, changes: best.changes.map(shownChange) } : null }
 }
+
+/** Copies of a question have the id of the step that asks. */
+export const nameOf = ({ stepId, type }: Pick<SeenStep, 'stepId' | 'type'>): string => `${stepId} ${type}`
 
 /** Times that a trigger is played for the remedies of one answer. */
 const mostLooks = 150
@@ -226,7 +260,10 @@ export async function explain({ situation, owner, brand }: Explaining): Promise<
     ...(seen.problem === null ? {} : { problem: seen.problem }),
     wouldGet,
     channels: channelsOf(seen.steps),
-    steps: seen.steps.map((step) => ({ ...shownStep(step, brand.word), remedy: shownRemedy(byStep.get(step.stepId)) })),
+    steps: seen.steps.map((step) => ({
+      ...shownStep(step, brand.word),
+      remedy: shownRemedy(byStep.get(nameOf(step))),
+    })),
     remedy: wouldGet ? null : smallest,
   }
 }

@@ -92,7 +92,7 @@ export async function judgeGates(
   const of = stepRunOf(run, job, now)
   return [
     { gate: 'workflow', passed: true },
-    ...scheduleGate(run, kind, now),
+    ...scheduleGate(run, kind, now, job.asked === null && holdsSteps(run)),
     ...preferenceGate(run, kind, facts, now),
     ...conditionGates(of, run),
     ...throttleGate(runs, run, job),
@@ -101,13 +101,14 @@ export async function judgeGates(
   ]
 }
 
-function scheduleGate(run: RunState, kind: StepKind, now: Date): Gate[] {
+/** @param isHeld whether the step waits for the opening; copies of a question never do */
+function scheduleGate(run: RunState, kind: StepKind, now: Date, isHeld: boolean): Gate[] {
   if (!kind.obeysSchedule) return []
   const isOpen = outsideSchedule(run, kind, now) === undefined
   const { schedule, timezone } = scheduleOf(run)
   const opensAt = isOpen ? null : (nextOpening(schedule, now, timezone) ?? null)
   // A step that is held passes in the end.
-  const passed = isOpen || (opensAt !== null && holdsSteps(run))
+  const passed = isOpen || (opensAt !== null && isHeld)
   return [{ gate: 'schedule', passed, timezone: timezone ?? 'UTC', opensAt }]
 }
 

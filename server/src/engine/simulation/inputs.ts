@@ -169,7 +169,10 @@ export class Inputs {
       const heir = this.#runs.windows.handOver(digest, now)
       if (heir) this.#runs.store(heir)
     }
-    for (const run of new Set(canceled.map((each) => each.run))) this.#runs.record.observe(run, now)
+    for (const run of new Set(canceled.map((each) => each.run))) {
+      this.#runs.closeLeft(run)
+      this.#runs.record.observe(run, now)
+    }
   }
 
   /** Tells the runs that wait, as many at a time as the engine does. */

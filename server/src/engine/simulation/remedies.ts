@@ -71,7 +71,11 @@ interface Trying {
 }
 
 /** By the number of changes. Every remedy has to open the first closed gate, so only changes that might are tried. */
-export async function findRemedy(situation: Situation, stepId: string, trying: Trying): Promise<Change[] | undefined> {
+export async function findRemedy(
+  situation: Situation,
+  { stepId, type }: Pick<SeenStep, 'stepId' | 'type'>,
+  trying: Trying,
+): Promise<Change[] | undefined> {
   let tried: Array<{ changes: Change[]; situation: Situation }> = [{ changes: [], situation }]
   for (let count = 0; count <= mostChanges && tried.length > 0; count += 1) {
     const found: Change[][] = []
@@ -80,7 +84,7 @@ export async function findRemedy(situation: Situation, stepId: string, trying: T
       if (trying.looks.left <= 0) return undefined
       trying.looks.left -= 1
       const seen = await trying.look(changed)
-      const step = seen.steps.find((each) => each.stepId === stepId)
+      const step = seen.steps.find((each) => each.stepId === stepId && each.type === type)
       if (!step) return undefined
       if (step.verdict === 'sends') {
         found.push(changes)

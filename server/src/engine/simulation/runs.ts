@@ -33,7 +33,7 @@ import {
 import { judgeStart } from '../runs/judge.ts'
 import { directOf, isWide, type Reached, reach } from '../runs/members.ts'
 import { PassedOver } from '../runs/passed-over.ts'
-import { closedCopy, isOpenCopy } from '../runs/question-copies.ts'
+import { closedCopy, type Decision, isOpenCopy } from '../runs/question-copies.ts'
 import { recipientIn } from '../runs/question-jobs.ts'
 import { advance, endByFault, hearAll, wakeUp } from '../runs/run.ts'
 import { isEnded, type JobState, newJob, noEffects, type RunState, StepFault } from '../runs/run-state.ts'
@@ -330,6 +330,7 @@ export class Runs {
     const event = this.events.get(run.event.id)
     if (!subscriber || !event) {
       endOrphan(run, this.now)
+      this.closeLeft(run)
       this.windows.abandon(run)
       this.record.observe(run, this.now)
       return false
@@ -370,14 +371,31 @@ export class Runs {
     return definition
   }
 
+  /** Questions that a cancel or a goal has ended, or a step that failed: their copies say that they are over. */
+  closeLeft(run: RunState): void {
+    for (const { type, status, delivery, position } of run.jobs) {
+      if (type !== 'ask' || delivery === null || (status !== 'canceled' && status !== 'failed')) continue
+      for (const { row, job } of this.#openCopies(run, position)) this.#close(run, job, row, calledOff)
+    }
+  }
+
+  #openCopies(run: RunState, of: number): MessageRecord[] {
+    return this.record
+      .messagesOf(run)
+      .filter(({ row, job }) => row.channel === 'in_app' && job.asked?.of === of && isOpenCopy(row))
+  }
+
+  #close(run: RunState, job: JobState, row: MessageRecord['row'], decision: Decision): void {
+    const { subscriber_id: subscriberId, locale } = recipientIn(run, job)
+    Object.assign(row, closedCopy(row, decision, { subscriberId, locale }))
+  }
+
   /** In-app copies say that the question is closed, or come back as new ones. */
-  #tellCopies(run: RunState, { question, reminds }: RunState['effects']['asking'][number]): void {
-    for (const message of this.record.messagesOf(run)) {
+  #tellCopies(run: RunState, { question, reminds, job: asking }: RunState['effects']['asking'][number]): void {
+    for (const message of this.#openCopies(run, asking.position)) {
       const { row, marks, job } = message
-      if (row.channel !== 'in_app' || !job.asked || !isOpenCopy(row)) continue
-      const { subscriber_id: subscriberId, locale } = recipientIn(run, job)
-      if (question.state !== 'open') Object.assign(row, closedCopy(row, question, { subscriberId, locale }))
-      else if (reminds.includes(job.asked.subscriberId))
+      if (question.state !== 'open') this.#close(run, job, row, question)
+      else if (reminds.includes(job.asked?.subscriberId ?? ''))
         Object.assign(marks, {
           seen: false,
           read: false,
@@ -462,6 +480,7 @@ export class Runs {
         this.#kept.get(message.id) ?? this.#sharedBy(message, ids),
       )
     for (const each of asking) this.#tellCopies(run, each)
+    this.closeLeft(run)
     this.record.observe(run, this.now)
     for (const { position, dueAt } of timers) this.#due.add(dueAt.getTime(), { run, position, dueAt: dueAt.getTime() })
     for (const { runId, position } of wakes) {
@@ -494,7 +513,8 @@ export class Runs {
 
   async #call(run: RunState, position: number): Promise<void> {
     const job = run.jobs.find((each) => each.position === position)
-    if (!job) return
+    // A copy of a question that is over is not sent any more.
+    if (!job || isEnded(job)) return
     Object.assign(job, { status: 'running', attempts: job.attempts + 1 })
     const hang = new Hang()
     const { bridge, taken, ...reached } = standIns(run, job, {
@@ -535,6 +555,8 @@ export class Runs {
     })
   }
 }
+
+const calledOff: Decision = { state: 'canceled', answer: null, label: null, answeredBy: null }
 
 const isStillDue = ({ run, position, dueAt }: Extract<Due, { run: RunState }>): boolean => {
   const job = run.jobs.find((each) => each.position === position)

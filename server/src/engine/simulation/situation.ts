@@ -30,6 +30,8 @@ export interface SeenStep {
   channel: string | null
   /** The arms that lead to it. */
   path?: StepPath
+  /** Of a copy of a question: the step that asks. */
+  of?: string
   verdict: Verdict
   reason: string | null
   /** When its turn comes. */

@@ -37,10 +37,9 @@ test('a digest sends what it has collected, once, however many end it', async ()
   )
   expect((await recordOf(_id)).jobs[0]).not.toHaveProperty('collectedEvents')
   const [act] = (await api.get('/v1/audit?action=run.wait-ended')).body.data
-  expect(act).toMatchObject({
-    target: { id: _id, name: 'comments' },
-    details: { workflow: 'comments', step: 'digest-0', subscriberId: 'ada' },
-  })
+  expect(act.target).toMatchObject({ id: _id, name: 'comments' })
+  // Nobody could be erased from it later.
+  expect(act.details).toEqual({ workflow: 'comments', step: 'digest-0' })
 
   // The next event opens a window of its own.
   const next = await trigger(api, 'comments', 'ada')

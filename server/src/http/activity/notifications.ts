@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { idPattern } from '../../db/core/ids.ts'
 import { fail } from '../../errors.ts'
+import { mayAnswer } from '../edge/answer-links.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Id, NumberedPage } from '../edge/schema.ts'
 import { answerOf, TriggerAnswer } from '../triggers/answer.ts'
@@ -70,7 +71,9 @@ export const notifications: Resource = (app, services) => {
       const selection = await selectRuns(db, environment, query, { olderThan: cursor?.toLowerCase() })
       if (!selection) return { page: 0, pageSize: limit, hasMore: false, data: [] }
       const runs = await readPage(db, selection, limit + 1, page * limit)
-      const data = await showActivities(db, runs.slice(0, limit), environment, brand, { isAlone: false })
+      const data = await showActivities(db, runs.slice(0, limit), environment, brand, {
+        ...{ isAlone: false, hidesAnswers: !mayAnswer(request) },
+      })
       return { page, pageSize: limit, hasMore: runs.length > limit, data }
     },
   )
@@ -119,7 +122,9 @@ export const notifications: Resource = (app, services) => {
     async (request) => {
       const { environment, params } = request
       const runs = await readRuns(db, sql`t.environment_id = ${environment.id} AND t.id = ${params.notificationId}`)
-      const [record] = await showActivities(db, runs, environment, brand, { isAlone: true })
+      const [record] = await showActivities(db, runs, environment, brand, {
+        ...{ isAlone: true, hidesAnswers: !mayAnswer(request) },
+      })
       if (!record) throw fail('activity_not_found')
       return record
     },
@@ -145,7 +150,8 @@ export const notifications: Resource = (app, services) => {
       const step = await engine.endWait(environment.id, notificationId)
       if (!step) throw fail('run_not_waiting')
       request.targetName = run.workflow_name ?? undefined
-      request.acted = { workflow: run.workflow_identifier, step: step.stepId, subscriberId: run.subscriber_id }
+      // Not whose run: the log is a chain of hashes, from which nobody can be erased later.
+      request.acted = { workflow: run.workflow_identifier, step: step.stepId }
       return { stepId: step.stepId }
     },
   )

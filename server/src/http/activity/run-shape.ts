@@ -13,6 +13,7 @@ import { armsTo, copyOf, outcomeOf } from '../../engine/runs/extension-outcome.t
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
 import { isHeld, type JobState } from '../../engine/runs/run-state.ts'
 import { providerIds } from '../../providers/catalog.ts'
+import type { Exchange } from '../../providers/delivery-error.ts'
 import { extensionKinds } from '../../steps/contract/kind.ts'
 import { placeOf } from '../../steps/contract/tree.ts'
 import { wireKind, wireType, wireTypes, wireValues } from '../../steps/contract/wire.ts'
@@ -272,7 +273,7 @@ export async function showActivities(
   runs: RunRow[],
   environment: Environment,
   brand: Brand,
-  { isAlone }: { isAlone: boolean },
+  { isAlone, hidesAnswers }: Showing,
 ): Promise<Activity[]> {
   if (runs.length === 0) return []
   const [jobs, messages, triggers, versions] = await Promise.all([
@@ -287,7 +288,13 @@ export async function showActivities(
     triggers: new Map(triggers.map((trigger) => [trigger.id, trigger])),
     steps: new Map(versions.map(({ workflow_id, version, steps }) => [`${workflow_id} ${version}`, steps])),
   }
-  return runs.map((run) => toActivity(run, parts, environment, brand, isAlone))
+  return runs.map((run) => toActivity(run, parts, environment, brand, { isAlone, hidesAnswers }))
+}
+
+interface Showing {
+  isAlone: boolean
+  /** Whether the bodies of requests that put a question stay hidden: they may have the link that answers in any encoding. */
+  hidesAnswers: boolean
 }
 
 function byRun<Row extends { notification_id: string }>(rows: Row[]): Map<string, Row[]> {
@@ -362,7 +369,7 @@ async function versionsOf(db: Db, environmentId: string, runs: RunRow[]): Promis
   return rows
 }
 
-function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: Brand, isAlone: boolean): Activity {
+function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: Brand, showing: Showing): Activity {
   const jobs = parts.jobs.get(run.id) ?? []
   const messages = parts.messages.get(run.id) ?? []
   const trigger = parts.triggers.get(run.event_id)
@@ -380,7 +387,7 @@ function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: 
     channels: wireTypes(run.channels, brand.word),
     jobs: jobs
       .filter(({ type }) => type !== 'trigger')
-      .map((job) => toJob(job, { steps, messages, trigger, brand, isAlone })),
+      .map((job) => toJob(job, { steps, messages, trigger, brand, ...showing })),
     tags: run.tags,
     severity: run.severity as Activity['severity'],
     critical: run.critical,
@@ -433,19 +440,20 @@ function recipientOf({ subscriber_id: subscriberId }: RunRow, trigger: TriggerRo
 const overridesOf = (trigger: TriggerRow | undefined) =>
   Object.keys(trigger?.overrides ?? {}).length > 0 ? trigger?.overrides : null
 
-interface JobContext {
+interface JobContext extends Showing {
   steps: WorkflowStep[]
   messages: SentMessage[]
   trigger: TriggerRow | undefined
   brand: Brand
-  isAlone: boolean
 }
 
 const knownProviders: ReadonlySet<string> = new Set(providerIds)
 /** Public clients know a closed set of ids here. */
 const standInFor = (providerId: string): string => (providerId === 'web-push' ? 'push-webhook' : providerId)
 
-function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobContext): Static<typeof Job> {
+function toJob(job: JobRow, context: JobContext): Static<typeof Job> {
+  const { steps, messages, trigger, brand, isAlone } = context
+  const hidesBodies = context.hidesAnswers && job.asked !== null
   const { step, before } = placeOf(steps, job.step_row_id) ?? {}
   const sent = messages.filter(({ job_id }) => job_id === job.id)
   const used = standInFor(job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc')
@@ -462,7 +470,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
       createdAt: job.created_at,
       providerId: job.provider_id,
       output: job.output,
-    }).map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand })),
+    }).map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand, hidesBodies })),
     messages: sent.map((message) => ({
       _id: message.id,
       channel: message.channel,
@@ -514,7 +522,27 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
 /** Lines are only appended, so their position can serve as an id. */
 const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
 
-function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {
+/** Of a line that was cut off nothing is left. */
+function withoutBodies(raw: string): string {
+  try {
+    return JSON.stringify(JSON.parse(raw), (name, value) => (name === 'exchange' ? bodiless(value) : value))
+  } catch {
+    return '***'
+  }
+}
+
+const bodiless = ({ request, response }: Exchange): Exchange => ({
+  request: { ...request, ...('body' in request ? { body: '***' } : {}) },
+  ...(response ? { response: { ...response, ...('body' in response ? { body: '***' } : {}) } } : {}),
+})
+
+interface DetailContext {
+  id: string
+  brand: Brand
+  hidesBodies: boolean
+}
+
+function toDetail(detail: StoredDetail, { id, brand, hidesBodies }: DetailContext): Static<typeof ExecutionDetail> {
   const providerId = detail.providerId === undefined ? undefined : standInFor(detail.providerId)
   const isKnown = providerId !== undefined && knownProviders.has(providerId)
   return {
@@ -527,7 +555,7 @@ function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Bran
     source: detail.source ?? 'Internal',
     ...given({
       providerId: isKnown ? brand.toWire(providerId) : null,
-      raw: detail.raw,
+      raw: hidesBodies && detail.raw?.includes('"exchange"') ? withoutBodies(detail.raw) : detail.raw,
       webhookStatus: detail.source === 'Internal' ? undefined : detail.webhook?.status,
     }),
   }

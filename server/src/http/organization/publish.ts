@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { timeIn } from '../../db/queries/environments.ts'
-import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
+import { diffEnvironments, type ResourceDiff } from '../../engine/authoring/environment-diff.ts'
 import { type Contents, publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
 import { refuseUnseenPublish } from '../../engine/authoring/publish-impact.ts'
-import { findLacks } from '../../engine/authoring/publish-lacks.ts'
+import { findLacks, type Lack } from '../../engine/authoring/publish-lacks.ts'
 import {
   type NamedResource,
   type Outcome,
@@ -16,6 +16,7 @@ import {
 import { fail } from '../../errors.ts'
 import { wireType } from '../../steps/contract/wire.ts'
 import { authorOf } from '../edge/authorship.ts'
+import type { Brand } from '../edge/brand.ts'
 import { impactTokenHeader } from '../edge/preconditions.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
@@ -47,11 +48,13 @@ const Change = Type.Object({
 })
 
 const Dependency = Type.Object({
-  resourceType: ResourceType,
+  resourceType: Enum(['workflow', 'layout', 'rota']),
   resourceId: Type.String(),
   resourceName: Type.String(),
   isBlocking: Type.Boolean(),
-  reason: Enum(['LAYOUT_REQUIRED_FOR_WORKFLOW', 'LAYOUT_EXISTS_IN_TARGET']),
+  reason: Enum(['LAYOUT_REQUIRED_FOR_WORKFLOW', 'LAYOUT_EXISTS_IN_TARGET', 'ROTA_MISSING_IN_TARGET'], {
+    description: 'A rota is not copied: make it in the target',
+  }),
 })
 
 export const Diff = Type.Object({
@@ -156,7 +159,7 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       const diff = diffEnvironments(source, target)
       const lacks = await findLacks(db, route, source)
       const resources = diff.resources.map((resource) => ({
-        ...resource,
+        ...withRotas(resource, lacks, brand),
         changes: resource.changes.map(({ stepType, ...change }) => ({
           ...change,
           ...(stepType === undefined ? {} : { stepType: wireType(stepType, brand.word) }),
@@ -250,6 +253,23 @@ export async function routeOf(
       throw fail('publish_environment_not_found', { environmentId })
   if (sourceId === targetId) throw fail('publish_into_itself')
   return { organizationId, sourceId, targetId }
+}
+
+/** With the rotas that the target lacks. The public client knows a closed set of dependencies; it finds them in `lacks` only. */
+function withRotas<Resource extends Pick<ResourceDiff, 'resourceType' | 'sourceResource' | 'dependencies'>>(
+  resource: Resource,
+  lacks: Lack[],
+  brand: Brand,
+) {
+  const { resourceType, sourceResource, dependencies = [] } = resource
+  const rotas = lacks
+    .filter(({ kind, workflowIds }) => kind === 'rota' && workflowIds.includes(sourceResource?.id ?? ''))
+    .map(({ name }) => ({
+      ...{ resourceType: 'rota' as const, resourceId: name, resourceName: name, isBlocking: false },
+      reason: 'ROTA_MISSING_IN_TARGET' as const,
+    }))
+  if (brand.word === 'novu' || resourceType !== 'workflow' || rotas.length === 0) return resource
+  return { ...resource, dependencies: [...dependencies, ...rotas] }
 }
 
 export function asNamed(named: { resourceType: (typeof requestedTypes)[number]; resourceId: string }): NamedResource {

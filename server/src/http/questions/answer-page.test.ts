@@ -1,8 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
-import { makeWorkflow, trigger } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { signInAs } from '../../../test/people.ts'
+import { makeWorkflow, runOf, trigger } from '../../../test/runs.ts'
+import { Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
 
-const server = useServer({}, { logLevel: 'trace' })
+const server = useServer({ allowPrivateAddresses: true }, { logLevel: 'trace' })
+const vendor = useVendor()
 let api: Api
 let path: string
 
@@ -92,4 +95,59 @@ test('the token is in no log', async () => {
   const lines = JSON.stringify(server.logged)
   expect(server.logged.length).toBeGreaterThan(0)
   expect(lines).not.toContain(token)
+})
+
+test('whoever may not answer for others sees no link that does, wherever a message is shown', async () => {
+  const own = await server.freshApi()
+  const sms = { baseUrl: vendor.url, apiKeyRequestHeader: 'x-key', apiKey: 'k' }
+  for (const [providerId, channel, credentials] of [
+    ['generic-sms', 'sms', sms],
+    ['svc-email', 'email', {}],
+  ] as const)
+    await own.post('/v1/integrations', { providerId, channel, active: true, credentials })
+  await own.post('/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com', phone: '+4915112345678' })
+  const answers = ['a', 'b', 'c'].map((id) => ({ id, label: `Answer ${id}` }))
+  const channels = ['in_app', 'email', 'sms']
+  await makeWorkflow(own, 'ask', [
+    { type: 'ask', controlValues: { question: 'Which?', answers, channels, amount: 1, unit: 'hours' } },
+  ])
+  const transactionId = await trigger(own, 'ask', 'ada')
+  await server.drain()
+  const [{ primaryAction }] = (await own.get('/v2/subscribers/ada/notifications')).body.data
+  const token = String(new URL(primaryAction.redirect.url).pathname.split('/').at(-1))
+  const { _id } = await runOf(own, transactionId)
+  const { key } = (await own.post('/v2/api-keys', { name: 'Reader', scopes: ['read'] })).body
+  const reader = new Api(own.url, key, own.environmentId, own.organizationId)
+  const [viewer, editor] = [await signInAs(server, own, 'viewer'), await signInAs(server, own, 'editor')]
+  const [{ id: stored }] = (await own.get('/v1/sandbox/messages')).body.data
+  const paths = [
+    ...[
+      '/v1/messages',
+      `/v1/notifications/${_id}`,
+      '/v2/subscribers/ada/notifications',
+      `/v1/sandbox/messages/${stored}`,
+    ],
+    ...['/v1/subscribers/ada/notifications/feed', '/v1/sandbox/messages'],
+  ]
+  for (const path of paths) {
+    for (const by of [reader, viewer]) {
+      const { status, text } = await by.get(path)
+      expect([path, status, text.includes(token)]).toEqual([path, 200, false])
+      expect(text, path).not.toContain(token.slice(0, 20))
+    }
+    expect([path, (await editor.get(path)).text.includes(token)]).toEqual([path, true])
+  }
+  // Nor can one be guessed letter by letter.
+  for (const [by, found] of [
+    [viewer, 0],
+    [editor, 1],
+  ] as const)
+    expect((await by.get(`/v1/sandbox/messages?search=${token.slice(0, 20)}`)).body.data).toHaveLength(found)
+  // Also what was said to a provider, whose encoding is its own.
+  const record = await editor.get(`/v1/notifications/${_id}`)
+  expect(record.text).toContain(`\\"body\\":\\"{`)
+  expect((await viewer.get(`/v1/notifications/${_id}`)).text).toContain(`\\"body\\":\\"***\\"`)
+  expect(
+    (await viewer.get('/v1/messages')).body.data.map(({ content }: { content: string }) => content),
+  ).toContainEqual(expect.stringContaining('/a/***'))
 })

@@ -129,26 +129,48 @@ test('a goal that is met cancels an open question', async () => {
 
 test('export has what a person was asked and said; an erasure leaves nothing of it', async () => {
   const api = await server.freshApi()
-  const { transactionId, id } = await start(api)
+  await api.post('/v2/webhooks/endpoints', { url: 'https://acme.example/hook' })
+  const { transactionId, id } = await start(api, {}, { chain: [{ subscriberIds: ['ada', 'bob'] }] })
   await api.post('/v2/rotas', {
     ...{ rotaId: 'r', name: 'R', timezone: 'UTC' },
     shifts: [{ start: '2026-01-01T00:00', end: '2030-01-01T00:00', who: ['ada', 'bob'] }],
   })
+  server.clock.advance({ minutes: 1 })
   await api.post(`/v2/questions/${id}/answer`, { answer: 'yes', text: 'words of ada', subscriberId: 'ada' })
   await server.drain()
   const exported = await api.get('/v2/subscribers/ada/export')
   expect(exported.body.data.questions).toMatchObject([
     { id, text: 'words of ada', answeredBy: { subscriberId: 'ada' } },
   ])
-  expect((await api.get('/v2/subscribers/bob/export')).text).not.toContain('words of ada')
+  expect(exported.body.data.told_questions).toMatchObject([
+    { type: 'question.asked', object: { id, asked: [{ subscriberId: 'ada' }] } },
+    { type: 'question.answered', object: { id, answered_by: { subscriberId: 'ada' } } },
+  ])
+  const others = await api.get('/v2/subscribers/bob/export')
+  expect(others.text).not.toContain('words of ada')
+  expect(JSON.stringify(others.body.data.told_questions)).not.toContain('"ada"')
   expect((await api.post('/v2/subscribers/ada/erase', {})).status).toBe(202)
   await server.drain()
   const question = (await api.get(`/v2/questions/${id}`)).body
-  expect(question).toMatchObject({ answer: 'yes', text: null, asked: [], answeredBy: { subscriberId: '[erased]' } })
+  expect(question).toMatchObject({ answer: 'yes', text: null, answeredBy: { subscriberId: '[erased]' } })
+  expect(question.asked).toMatchObject([{ subscriberId: 'bob' }])
   const run = await runOf(api, transactionId)
-  expect(run.jobs).toHaveLength(1)
+  expect(run.jobs).toHaveLength(2)
   expect(JSON.stringify(run.jobs[0].outcome)).not.toMatch(/words of ada|"ada"/)
   expect((await api.get('/v2/rotas/r')).body.shifts[0].who).toEqual(['bob'])
+  const { rows: told } = await server.database.pool.query(
+    `SELECT type, object FROM webhook_events WHERE environment_id = $1 AND type LIKE 'question.%' ORDER BY id`,
+    [api.environmentId],
+  )
+  expect(told).toMatchObject([
+    { type: 'question.asked', object: { id, asked: [{ subscriberId: 'bob' }] } },
+    { type: 'question.answered', object: { id, answered_by: { subscriberId: '[erased]', name: '[erased]' } } },
+  ])
+  const { rows: acts } = await server.database.pool.query('SELECT * FROM audit_log WHERE acted_in = $1', [
+    api.environmentId,
+  ])
+  expect(acts.map(({ action }: { action: string }) => action)).toContain('question.answered')
+  for (const kept of [told, acts]) expect(JSON.stringify(kept)).not.toMatch(/"ada"/)
 })
 
 test('the question of a run whose subscriber is erased is over for those who were asked', async () => {

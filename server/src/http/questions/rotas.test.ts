@@ -120,11 +120,47 @@ test('a publish says which rota the target lacks', async () => {
   ])
   const rotas = async () => {
     const { body } = await development.post(`/v2/environments/${production.environmentId}/diff`, {})
-    return body.lacks.filter(({ kind }: { kind: string }) => kind === 'rota')
+    const lacks = body.lacks.filter(({ kind }: { kind: string }) => kind === 'rota')
+    return { lacks, dependencies: body.resources[0].dependencies }
   }
-  expect(await rotas()).toEqual([{ kind: 'rota', name: 'primary', workflowIds: ['page'] }])
+  expect(await rotas()).toEqual({
+    lacks: [{ kind: 'rota', name: 'primary', workflowIds: ['page'] }],
+    dependencies: [
+      {
+        ...{ resourceType: 'rota', resourceId: 'primary', resourceName: 'primary', isBlocking: false },
+        reason: 'ROTA_MISSING_IN_TARGET',
+      },
+    ],
+  })
   await production.post('/v2/rotas', primary)
-  expect(await rotas()).toEqual([])
+  expect(await rotas()).toEqual({ lacks: [], dependencies: undefined })
+})
+
+test('a rota that the environment lacks is an issue of the step that asks it, until it is made', async () => {
+  const api = await server.freshApi()
+  const question = { question: 'x', answers: [{ id: 'ack', label: 'I take it' }], amount: 1, unit: 'hours' }
+  const chain = [{ subscriberId: 'ada' }, { rota: '{{payload.team}}' }, { rota: 'primary' }]
+  await makeWorkflow(api, 'page', [
+    { type: 'ask', controlValues: { ...question, patience: { amount: 1, unit: 'minutes' }, chain } },
+  ])
+  const shown = async () => {
+    const { status, steps } = (await api.get('/v2/workflows/page')).body
+    const [listed] = (await api.get('/v2/workflows')).body.workflows
+    return { status, listed: listed.status, issues: steps[0].issues?.controls }
+  }
+  expect(await shown()).toEqual({
+    ...{ status: 'ERROR', listed: 'ERROR' },
+    issues: {
+      'chain.2.rota': [
+        expect.objectContaining({
+          issueType: 'MISSING_VALUE',
+          message: 'There is no rota "primary" in this environment',
+        }),
+      ],
+    },
+  })
+  await api.post('/v2/rotas', primary)
+  expect(await shown()).toEqual({ status: 'ACTIVE', listed: 'ACTIVE', issues: undefined })
 })
 
 test('a wait may be about the copies of a question', async () => {

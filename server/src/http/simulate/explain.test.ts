@@ -656,3 +656,61 @@ describe('branches', () => {
     expect(verdicts((await explain({ transactionId })).body)).toEqual(expected)
   })
 })
+
+describe('questions', () => {
+  const ask = (values: object = {}): Step => ({
+    ...{ name: 'Ask', stepId: 'ask', type: 'ask' },
+    controlValues: {
+      ...{ question: 'Fine?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app', 'sms'] },
+      ...{ amount: 1, unit: 'hours', ...values },
+    },
+  })
+  const seen = (body: Found) =>
+    body.steps.map(({ type, of = null, verdict, reason }: Found) => [type, of, verdict, reason])
+
+  test('the copies to this person are judged, ahead and afterwards', async () => {
+    await makeWorkflow(api, 'asked', [ask()])
+    await person('eve')
+    const ahead = await explain({ subscriberId: 'eve', workflowId: 'asked' })
+    const expected = [
+      ['ask', null, 'waits', null],
+      ['in_app', 'ask', 'sends', null],
+      ['sms', 'ask', 'held_back', 'missing_phone'],
+    ]
+    expect(seen(ahead.body), ahead.text).toEqual(expected)
+    expect(ahead.body).toMatchObject({ wouldGet: true, channels: { in_app: { wouldGet: true, stepId: 'ask' } } })
+    expect(ahead.body.steps[2].remedy.changes).toMatchObject([{ gate: 'address' }])
+    const transactionId = await trigger(api, 'asked', 'eve')
+    await server.drain()
+    const back = await explain({ subscriberId: 'eve', transactionId })
+    expect(seen(back.body), back.text).toEqual(expected)
+    expect(back.body.wouldGet).toBe(true)
+  })
+
+  test('where nobody can be asked, a remedy says what would help', async () => {
+    await makeWorkflow(api, 'nobody', [ask({ channels: ['sms'] })])
+    await person('gus')
+    const { body, text } = await explain({ subscriberId: 'gus', workflowId: 'nobody' })
+    expect(
+      body.steps.map(({ verdict, reason }: Found) => [verdict, reason]),
+      text,
+    ).toEqual([
+      ['held_back', 'nobody_to_ask'],
+      ['held_back', 'missing_phone'],
+    ])
+    expect(body).toMatchObject({ wouldGet: false, remedy: { channel: 'sms', changes: [{ gate: 'address' }] } })
+  })
+
+  test('whoever was asked by the run of another learns what became of their copies, and nothing else', async () => {
+    await makeWorkflow(api, 'others', [ask({ chain: [{ subscriberId: 'hal' }] }), email()])
+    await person('hal')
+    const transactionId = await trigger(api, 'others', 'ada', { payload: { what: 'x' } })
+    await server.drain()
+    const { body, text } = await explain({ subscriberId: 'hal', transactionId })
+    expect(seen(body), text).toEqual([
+      ['in_app', 'ask', 'sends', null],
+      ['sms', 'ask', 'held_back', 'missing_phone'],
+    ])
+    expect(body).toMatchObject({ wouldGet: true, subscriberId: 'hal' })
+  })
+})

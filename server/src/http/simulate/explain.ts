@@ -79,6 +79,7 @@ const Explanation = Type.Object({
       type: Type.String(),
       kind: Type.Optional(Type.String({ description: 'Of a kind such as `branch`' })),
       path: Type.Optional(StepPath),
+      of: Type.Optional(Type.String({ description: 'Of a copy of a question to this person: the step that asks' })),
       verdict: Enum(['sends', 'waits', 'passes', 'held_back', 'fails', 'not_reached']),
       reason: Nullable(Type.String()),
       at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'When its turn comes' }),

@@ -9,7 +9,7 @@ import { type Scenario, SimulationRefused, type Snapshot } from '../../engine/si
 import { builtThread, Simulations } from '../../engine/simulation/simulations.ts'
 import { inSnapshot, Reading, startsIn } from '../../engine/simulation/snapshot.ts'
 import { fail } from '../../errors.ts'
-import { findIssues } from '../../steps/check/inspect.ts'
+import { type Around, findIssues } from '../../steps/check/inspect.ts'
 import type { Resource } from '../edge/resource.ts'
 import { requireRoleIn } from '../edge/roles.ts'
 import { FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
@@ -127,7 +127,10 @@ export const simulations: Resource = (app, services) => {
             const about = {
               workflowId: workflow.identifier,
               version: draft ? null : workflow.version,
-              issues: issuesIn(workflow, envKeys),
+              issues: issuesIn(workflow, {
+                envKeys,
+                rotas: snapshot.rotas.map(({ rota_id }) => rota_id),
+              }),
             }
             return { scenario, snapshot, brand: shownBrand, expect: body.expect ?? [], about }
           }
@@ -170,7 +173,7 @@ function refuseUnanswered({ answers, inputs }: Scenario, { workflow, others, ver
   }
 }
 
-const issuesIn = (workflow: WorkflowVersion, envKeys: readonly string[]): number =>
-  [...findIssues(workflow as Parameters<typeof findIssues>[0], envKeys).values()]
+const issuesIn = (workflow: WorkflowVersion, around: Around): number =>
+  [...findIssues(workflow as Parameters<typeof findIssues>[0], around).values()]
     .flatMap((step) => Object.values(step))
     .reduce((sum, list) => sum + list.length, 0)

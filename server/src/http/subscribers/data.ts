@@ -17,10 +17,12 @@ import {
   mayName,
   ownCall,
   ownRows,
+  ownTold,
   type Person,
   passedOverRows,
   runRows,
   suppressionRows,
+  toldRows,
   withoutPerson,
 } from '../../db/queries/personal-data.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
@@ -355,6 +357,16 @@ function sectionsOf(person: Person): Section[] {
       query: sql`
         SELECT t.event_id, t.reason, t.detail, t.created_at, ${subscriberId} AS subscriber_id FROM passed_over t
         WHERE t.environment_id = ${environmentId} AND ${passedOverRows(person)} ORDER BY t.event_id, t.id`,
+    },
+    {
+      name: 'told_questions',
+      query: sql`
+        SELECT t.id, t.type, t.object, t.created_at FROM webhook_events t
+        WHERE t.environment_id = ${environmentId} AND ${toldRows(person)} ORDER BY t.id`,
+      show: (row) => {
+        const object = ownTold(row.object as Row, person)
+        return object && { ...row, object }
+      },
     },
     { name: 'opens', query: trackedLines(person, 'opened') },
     { name: 'clicks', query: trackedLines(person, 'clicked') },

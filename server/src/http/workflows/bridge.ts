@@ -1,7 +1,7 @@
 // The bridge: the user's application that holds an environment's code-first workflows, at one URL.
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { type EnvironmentAccess, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import {
   fieldsOf,
   findWorkflow,
@@ -20,7 +20,7 @@ import { Body, FreeObject } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 import { readDiscovered, syncWorkflows } from './bridge-sync.ts'
 import { ListedWorkflow, toListedWorkflow } from './list.ts'
-import { Maybe } from './shape.ts'
+import { aroundOf, Maybe } from './shape.ts'
 import { findStep } from './steps.ts'
 
 const bodyLimit = 26 * 1024 * 1024
@@ -71,9 +71,9 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       const sync = { environmentId, userId, bridgeUrl, now: request.now(), mostWorkflows: limits.workflows }
       const { author } = authorOf(request)
       const rows = await db.transaction().execute((tx) => syncWorkflows(tx, { ...sync, author }, discovered))
-      const envKeys = await envKeysOf(db, environmentId)
+      const around = await aroundOf(db, environmentId)
       reply.code(201)
-      return rows.map((row) => toListedWorkflow(row, brand, issuesOfSteps(row, envKeys)))
+      return rows.map((row) => toListedWorkflow(row, brand, issuesOfSteps(row, around)))
     },
   )
 

@@ -2,18 +2,17 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
-import { envKeysOf } from '../../db/core/environment-access.ts'
 import { allOf, contains } from '../../db/core/page.ts'
 import { type DefaultTextsRow, defaultTexts } from '../../db/queries/translations.ts'
 import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
-import { issuesOfSteps, type OfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
+import { type Around, issuesOfSteps, type OfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
 import type { ControlIssues } from '../../steps/check/issues.ts'
 import { wireKind, wireType } from '../../steps/contract/wire.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Services } from '../edge/resource.ts'
 import { Enum, QueryList, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
-import { consentMembers, Status, StepIssues, shownConsent, shownIssues, User, userOf } from './shape.ts'
+import { aroundOf, consentMembers, Status, StepIssues, shownConsent, shownIssues, User, userOf } from './shape.ts'
 
 const mostListed = 1_000
 const Order = Enum(['createdAt', 'updatedAt', 'name', 'lastTriggeredAt'], { default: 'createdAt' })
@@ -99,10 +98,10 @@ export async function listWorkflows(
   environmentId: string,
   { limit = 50, offset = 0, status, ...filter }: ListQuery,
 ): Promise<Static<typeof WorkflowPage>> {
-  const [envKeys, rows] = await Promise.all([envKeysOf(db, environmentId), listRows(db, environmentId, filter)])
+  const [around, rows] = await Promise.all([aroundOf(db, environmentId), listRows(db, environmentId, filter)])
   const isOnPage = (_: ListedRow, i: number) => i >= offset && i < offset + limit
   // A filter on status needs the issues of every row.
-  const issues = await issuesByRow(db, envKeys, status ? rows : rows.filter(isOnPage))
+  const issues = await issuesByRow(db, around, status ? rows : rows.filter(isOnPage))
   const found = status ? rows.filter((row) => status.includes(statusOf(row, issues.get(row.id) ?? new Map()))) : rows
   const workflows = found.filter(isOnPage).map((row) => toListedWorkflow(row, brand, issues.get(row.id) ?? new Map()))
   return { workflows, totalCount: found.length }
@@ -149,7 +148,7 @@ async function listRows(
 /** Reads whole rows only for versions that are not cached, a few at a time, and yields to other requests in between. */
 async function issuesByRow(
   db: Db,
-  envKeys: readonly string[],
+  around: Around,
   rows: readonly ListedRow[],
 ): Promise<Map<string, OfSteps<ControlIssues>>> {
   const found = new Map<string, OfSteps<ControlIssues>>()
@@ -158,7 +157,7 @@ async function issuesByRow(
   const isTranslated = rows.some(({ is_translation_enabled: isEnabled }) => isEnabled)
   const revisions = isTranslated ? await defaultTexts(db, environmentId) : new Map<string, DefaultTextsRow>()
   for (const row of rows) {
-    const issues = rememberedIssues(row, envKeys, revisions.get(row.id)?.revision)
+    const issues = rememberedIssues(row, around, revisions.get(row.id)?.revision)
     if (issues) found.set(row.id, issues)
     else unknown.push(row)
   }
@@ -179,7 +178,7 @@ async function issuesByRow(
     const texts = translated.length > 0 ? await defaultTexts(db, environmentId, translated) : undefined
     for (const row of whole) {
       await new Promise(setImmediate)
-      found.set(row.id, issuesOfSteps(row, envKeys, texts?.get(row.id)))
+      found.set(row.id, issuesOfSteps(row, around, texts?.get(row.id)))
     }
   }
   return found

@@ -1,7 +1,7 @@
 // Workflows in the API's format: the fields of requests and answers.
 import { type Static, type TSchema, type TString, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
-import { envKeysOf } from '../../db/core/environment-access.ts'
+import { envKeysOf, rotaIdsOf } from '../../db/core/environment-access.ts'
 import { quietHours, type Journey as StoredJourney } from '../../db/core/tables.ts'
 import { brakeOf } from '../../db/queries/brakes.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
@@ -17,7 +17,7 @@ import { examplePayload } from '../../engine/authoring/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../../engine/core/preferences.ts'
 import { revisionOf } from '../../engine/definitions/revision.ts'
 import { workflowDefinition } from '../../engine/definitions/workflow-definition.ts'
-import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
+import { type Around, issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../../steps/check/issues.ts'
 import { extensionKinds, type StepType, stepTypes } from '../../steps/contract/kind.ts'
 import { withLists } from '../../steps/contract/tree.ts'
@@ -476,6 +476,12 @@ const shownVariant = ({ filters, controlValues, ...variant }: StepVariant) => ({
   controlValues: controlValues ?? {},
 })
 
+/** What the steps of an environment can name. */
+export async function aroundOf(db: Db, environmentId: string): Promise<Around> {
+  const [envKeys, rotas] = await Promise.all([envKeysOf(db, environmentId), rotaIdsOf(db, environmentId)])
+  return { envKeys, rotas }
+}
+
 /** One step with its issues; issues of integrations are shown with the whole workflow only. */
 export async function showStep(
   db: Db,
@@ -483,9 +489,9 @@ export async function showStep(
   row: WorkflowRow,
   step: WorkflowStep,
 ): Promise<Static<typeof Step>> {
-  const [envKeys, texts] = await Promise.all([envKeysOf(db, row.environment_id), textsOf(db, row)])
-  const variables = variablesOfSteps(row, envKeys).get(step._id) ?? {}
-  const issues = issuesOfSteps(row, envKeys, texts)
+  const [around, texts] = await Promise.all([aroundOf(db, row.environment_id), textsOf(db, row)])
+  const variables = variablesOfSteps(row, around.envKeys).get(step._id) ?? {}
+  const issues = issuesOfSteps(row, around, texts)
   const controlsOf = ({ _id }: WorkflowStep) => issues.get(_id) ?? {}
   return toStep(step, row, brand, {
     ...{ variables, controls: controlsOf(step) },
@@ -502,14 +508,14 @@ export async function showWorkflow(
   row: WorkflowRow,
 ): Promise<Static<typeof Workflow>> {
   const revision = revisionOf(workflowDefinition(row))
-  const [envKeys, files, active, texts] = await Promise.all([
-    envKeysOf(db, row.environment_id),
+  const [around, files, active, texts] = await Promise.all([
+    aroundOf(db, row.environment_id),
     filesOf(db, row.environment_id, { kind: 'workflow', id: row.identifier, revision }),
     listIntegrations(db, row.environment_id, { onlyActive: true }) as Promise<ActiveIntegration[]>,
     textsOf(db, row),
   ])
-  const variables = variablesOfSteps(row, envKeys)
-  const issues = issuesOfSteps(row, envKeys, texts)
+  const variables = variablesOfSteps(row, around.envKeys)
+  const issues = issuesOfSteps(row, around, texts)
   const isLegacy = row.origin === 'svc-cloud-v1'
   const insightOf = (step: WorkflowStep) => ({
     controls: issues.get(step._id) ?? {},

@@ -50,24 +50,26 @@ export interface DefaultTexts {
   content: TranslationContent
 }
 
-const keyOf = ({ id, version }: Version, envKeys: readonly string[], revision = '') =>
-  [id, version, revision, ...envKeys].join(' ')
+const keyOf = ({ id, version }: Version, { envKeys, rotas }: Around, revision = '') =>
+  [id, version, revision, ...envKeys, '/', ...rotas].join(' ')
+
+/** What an environment has that steps can name. */
+export interface Around {
+  envKeys: readonly string[]
+  rotas: readonly string[]
+}
 
 /** The issues of each step's controls. Computed once per version of a workflow and of its texts. */
-export function issuesOfSteps(
-  workflow: Steps & Version,
-  envKeys: readonly string[],
-  texts?: DefaultTexts,
-): OfSteps<ControlIssues> {
-  return remembered.get(keyOf(workflow, envKeys, texts?.revision), () =>
-    findIssues(workflow, envKeys, translatorOf(workflow, texts)),
+export function issuesOfSteps(workflow: Steps & Version, around: Around, texts?: DefaultTexts): OfSteps<ControlIssues> {
+  return remembered.get(keyOf(workflow, around, texts?.revision), () =>
+    findIssues(workflow, around, translatorOf(workflow, texts)),
   )
 }
 
 /** The same for a workflow without a version, such as a draft. */
 export function findIssues(
   workflow: Steps,
-  envKeys: readonly string[],
+  { envKeys, rotas }: Around,
   translator?: Translator,
 ): OfSteps<ControlIssues> {
   const { steps, payload_schema: payloadSchema } = workflow
@@ -78,6 +80,7 @@ export function findIssues(
       {
         ...controlIssues(step, variables.get(step._id) ?? {}, payloadSchema, translator),
         ...messageIssues(step, earlier),
+        ...rotaIssues(step, rotas),
       },
     ]),
   )
@@ -105,6 +108,19 @@ function messageIssues({ type, controlValues }: WorkflowStep, earlier: readonly 
   )
 }
 
+/** Whom a template names is known when it is rendered. */
+function rotaIssues({ type, controlValues }: WorkflowStep, rotas: readonly string[]): ControlIssues {
+  const chain = type === 'ask' && Array.isArray(controlValues?.chain) ? (controlValues.chain as unknown[]) : []
+  return Object.fromEntries(
+    chain.flatMap((level, index) => {
+      const { rota } = (level ?? {}) as { rota?: unknown }
+      if (typeof rota !== 'string' || rota === '' || rota.includes('{{') || rotas.includes(rota)) return []
+      const message = `There is no rota "${rota}" in this environment`
+      return [[`chain.${index}.rota`, [{ issueType: 'MISSING_VALUE' as const, message }]]]
+    }),
+  )
+}
+
 /** Code renders its own steps. */
 function translatorOf(workflow: Version, texts: DefaultTexts | undefined): Translator | undefined {
   if (workflow.origin === 'external') return undefined
@@ -116,9 +132,9 @@ function translatorOf(workflow: Version, texts: DefaultTexts | undefined): Trans
 /** The same if computed before: it needs no steps, which may be large. */
 export const rememberedIssues = (
   version: Version,
-  envKeys: readonly string[],
+  around: Around,
   revision: string | undefined,
-): OfSteps<ControlIssues> | undefined => remembered.peek(keyOf(version, envKeys, revision))
+): OfSteps<ControlIssues> | undefined => remembered.peek(keyOf(version, around, revision))
 
 /**
  * Missing integrations do not count: they are not the workflow's fault. An error stops no trigger; only `active: false` does.

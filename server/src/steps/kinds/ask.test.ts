@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { say, statesOf } from '../../../test/journeys.ts'
 import { contentsOf, makeWorkflow, messagesOf, pass, prefer, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
 
-const server = useServer()
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
 
 const yesNo = [
   { id: 'yes', label: 'Approve' },
@@ -217,6 +219,17 @@ describe('a question to the subscriber of the run', () => {
     expect(await messagesOf(api, 'subscriberId=ada&channel=email')).toHaveLength(2)
   })
 
+  test('who is asked again is not reminded at the same moment', async () => {
+    const minutes = { amount: 5, unit: 'minutes' }
+    const again = { chain: [{ subscriberId: 'bob' }, { subscriberId: 'unknown' }], patience: minutes, rounds: 2 }
+    const api = await apiWith(ask({ ...again, channels: ['email'], reminders: [minutes] }))
+    const transactionId = await start(api)
+    await pass(server, { minutes: 5 })
+    expect(await messagesOf(api, 'subscriberId=bob')).toHaveLength(2)
+    const { asked } = await questionOf(api, transactionId)
+    expect(asked).toMatchObject([{ remindedAt: [] }, { subscriberId: 'bob', remindedAt: [] }])
+  })
+
   test('a message of another step is no copy of it, whatever its data says', async () => {
     const own = say('own', 'Rate us', {
       controlValues: {
@@ -306,7 +319,90 @@ describe('a question to the subscriber of the run', () => {
   })
 })
 
+describe('several questions', () => {
+  test('say each what became of it, also where one ends the next', async () => {
+    const api = await apiWith(ask(), ask({ chain: [{ subscriberId: 'unknown' }] }, 'second'), after)
+    const transactionId = await start(api)
+    const { id } = await questionOf(api, transactionId)
+    await answer(api, id, { answer: 'yes', subscriberId: 'ada' })
+    expect(statesOf(await runOf(api, transactionId))).toContain('second skipped nobody_to_ask')
+    const [, copy] = (await api.get('/v2/subscribers/ada/notifications')).body.data
+    expect(copy).toMatchObject({
+      body: 'Refund 40?\n\nOrder 7\n\nApprove: Ada Lovelace',
+      data: { question: { id, state: 'answered', answer: 'yes', answeredBy: { subscriberId: 'ada' } } },
+    })
+  })
+})
+
+describe('in a simulation', () => {
+  test.each([
+    ['a cancel', { type: 'cancel', transactionId: 't' }],
+    ['a goal', { type: 'event', name: 'paid', subscriberId: 'ada' }],
+    ['the end of its subscriber', { type: 'subscriber', subscriberId: 'ada', delete: true }],
+  ])('%s closes in-app copies as it does live', async (_, input) => {
+    const draft = {
+      steps: [ask({ chain: [{ subscriberId: 'bob' }] })],
+      journey: { goals: [{ name: 'Paid', for: [{ event: 'paid' }] }] },
+    }
+    const { body, text } = await server.api.post('/v1/simulations', {
+      ...{ workflow: { draft }, subscribers: [{ subscriberId: 'ada' }, { subscriberId: 'bob' }] },
+      inputs: [
+        { at: '+0s', type: 'trigger', to: 'ada', transactionId: 't', payload: { amount: 40, order: 7 } },
+        { at: '+1m', ...input },
+      ],
+    })
+    expect(body.messages, text).toHaveLength(1)
+    const over = 'Refund 40?\n\nOrder 7\n\nThis question is over.'
+    expect(body.messages[0]).toMatchObject({ subscriberId: 'bob', text: over })
+  })
+})
+
 describe('a copy', () => {
+  test.each([
+    ['a cancel', 'canceled_by_user'],
+    ['a goal', 'goal_met'],
+  ])('that is not on its way is not sent after %s', async (what, reason) => {
+    const api = await apiWith()
+    const journey = { goals: [{ name: 'Paid', for: [{ event: 'paid' }] }] }
+    await makeWorkflow(api, 'pay', [ask({ channels: ['email', 'sms'] })], { journey })
+    const transactionId = await trigger(api, 'pay', 'ada', { payload: { amount: 40, order: 7 } })
+    const other = await server.startAnother()
+    let isOver = false
+    await server.drain(async (work) => {
+      await work()
+      if (isOver || (await runOf(api, transactionId).catch(() => undefined))?.jobs[0].status !== 'delayed') return
+      isOver = true
+      expect(statesOf(await runOf(api, transactionId))).toEqual(['approve delayed', 'approve queued', 'approve queued'])
+      if (what === 'a cancel') expect((await api.delete(`/v1/events/trigger/${transactionId}`)).body).toBe(true)
+      else {
+        const { body } = await api.post('/v2/events', { name: 'paid', subscriberId: 'ada' })
+        await other.engine.tasks().match_events?.({ events: [[api.environmentId, body.id]] }, {} as never)
+      }
+    })
+    const gone = `approve canceled ${reason}`
+    expect(statesOf(await runOf(api, transactionId))).toEqual([gone, gone, gone])
+    expect((await api.get('/v1/sandbox/messages')).body.data).toEqual([])
+    await other.stop()
+  })
+
+  test("whose person is deleted during its call is nobody else's message", async () => {
+    const api = await server.freshApi()
+    for (const subscriberId of ['ada', 'bob', 'cy'])
+      await api.post('/v2/subscribers', { subscriberId, phone: '+4915112345678' })
+    await makeWorkflow(api, 'refund', [ask({ chain: [{ subscriberIds: ['bob', 'cy'] }], channels: ['sms'] })])
+    await api.post('/v1/integrations', {
+      ...{ providerId: 'generic-sms', channel: 'sms', active: true },
+      credentials: { baseUrl: vendor.url, apiKeyRequestHeader: 'x-key', apiKey: 'k' },
+    })
+    vendor.plays(async () => {
+      await api.delete('/v2/subscribers/bob')
+      return { status: 200, body: { id: 'one' } }
+    })
+    const transactionId = await start(api)
+    expect(await copies(api, transactionId)).toEqual(['sms completed', expect.stringMatching(/^sms /)])
+    expect(await messagesOf(api, 'subscriberId=ada')).toEqual([])
+  })
+
   const toBob = (more: object = {}) => ask({ chain: [{ subscriberId: 'bob' }], channels: ['in_app', 'email'], ...more })
   const copies = async (api: Api, transactionId: string) =>
     (await runOf(api, transactionId)).jobs

@@ -287,7 +287,11 @@ function* walkOn(of: StepRun, kept: KeptQuestion, said: Said): Progress<StepOutc
 
 function putTo(of: StepRun, kept: KeptQuestion, people: AskedPerson[], said: Said): StepOutcome {
   const at = of.now.toISOString()
-  const copies = [...(said.copies ?? [])]
+  const now = new Set(people.map(({ subscriber }) => subscriber.subscriber_id))
+  // Who is asked again is not reminded at the same moment.
+  const copies = (said.copies ?? []).filter(({ person }) => !now.has(person.subscriber.subscriber_id))
+  for (const { subscriberId, remindedAt } of kept.asked)
+    if (now.has(subscriberId) && remindedAt.at(-1) === at) remindedAt.pop()
   const reminds = [...(said.reminds ?? [])]
   const inInbox = new Set((of.copies ?? []).filter(isSentInApp).map(({ subscriberId }) => subscriberId))
   for (const person of people) {

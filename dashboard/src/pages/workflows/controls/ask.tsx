@@ -60,7 +60,7 @@ export function AskControls() {
             path="subject"
             label="Subject"
             optional
-            hint="Of the email and the in-app message. Without one, it is the question."
+            hint="Of the email. Without one, it is the question."
             value={values.subject}
             onValue={(subject) => set({ subject: subject || undefined })}
           />

@@ -16,7 +16,8 @@ export function ArmsControl() {
   const { step, set, readOnly } = useStep()
   const arms = armsOf(step).flatMap(({ key, arm }) => (key === 'default' ? [] : arm))
   const otherwise = armsOf(step).find(({ key }) => key === 'default')?.arm
-  const taken = new Set([...arms, ...(otherwise ? [otherwise] : [])].map(({ name }) => name))
+  const names = [...arms, ...(otherwise ? [otherwise] : [])].map(({ name }) => name)
+  const taken = new Set(names)
   const put = (index: number, arm: Arm | undefined) =>
     set({ arms: arms.flatMap((each, place) => (place === index ? (arm ?? []) : each)) })
   const swap = (index: number, by: 1 | -1) => {
@@ -33,7 +34,12 @@ export function ArmsControl() {
           <legend className="sr-only">{`Arm ${index + 1}: ${arm.name}`}</legend>
           <div className="flex items-end gap-1">
             <div className="min-w-0 flex-1">
-              <NameField label={`Arm ${index + 1}`} arm={arm} onArm={(next) => put(index, next)} />
+              <NameField
+                label={`Arm ${index + 1}`}
+                arm={arm}
+                others={names.toSpliced(index, 1)}
+                onArm={(next) => put(index, next)}
+              />
             </div>
             {!readOnly && (
               <>
@@ -85,7 +91,12 @@ export function ArmsControl() {
       {otherwise ? (
         <fieldset className="space-y-3 rounded-surface border border-dashed border-line-strong p-3">
           <legend className="sr-only">Default</legend>
-          <NameField label="Default" arm={otherwise} onArm={(next) => set({ default: next })} />
+          <NameField
+            label="Default"
+            arm={otherwise}
+            others={names.slice(0, arms.length)}
+            onArm={(next) => set({ default: next })}
+          />
           <End path="default.end" arm={otherwise} onArm={(next) => set({ default: next })} />
         </fieldset>
       ) : (
@@ -104,10 +115,13 @@ interface ArmFieldProps {
   onArm: (arm: Arm) => void
 }
 
-function NameField({ label, arm, onArm }: ArmFieldProps & { label: string }) {
+/** @param others the names of the other arms and the default */
+function NameField({ label, arm, others, onArm }: ArmFieldProps & { label: string; others: string[] }) {
   const { readOnly } = useStep()
+  const problem =
+    arm.name.trim() === '' ? 'It needs a name' : others.includes(arm.name) ? 'Another arm has this name' : ''
   return (
-    <FieldFrame label={label}>
+    <FieldFrame label={label} errors={problem === '' ? [] : [problem]}>
       {(control) => (
         <Input
           {...control}
