@@ -1207,6 +1207,8 @@ export interface Operations {
           stepId: string
           arm: string
         }> | undefined
+        /** Of a copy of a question to this person: the step that asks */
+        of?: string | undefined
         verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
         reason: string | null
         /** When its turn comes */
@@ -1305,6 +1307,8 @@ export interface Operations {
           stepId: string
           arm: string
         }> | undefined
+        /** Of a copy of a question to this person: the step that asks */
+        of?: string | undefined
         verdict: 'sends' | 'waits' | 'passes' | 'held_back' | 'fails' | 'not_reached'
         reason: string | null
         /** When its turn comes */
@@ -8938,11 +8942,12 @@ export interface Operations {
           unchanged: number
         }
         dependencies?: Array<{
-          resourceType: 'workflow' | 'layout'
+          resourceType: 'workflow' | 'layout' | 'rota'
           resourceId: string
           resourceName: string
           isBlocking: boolean
-          reason: 'LAYOUT_REQUIRED_FOR_WORKFLOW' | 'LAYOUT_EXISTS_IN_TARGET'
+          /** A rota is not copied: make it in the target */
+          reason: 'LAYOUT_REQUIRED_FOR_WORKFLOW' | 'LAYOUT_EXISTS_IN_TARGET' | 'ROTA_MISSING_IN_TARGET'
         }> | undefined
       }>
       summary: {
@@ -9240,11 +9245,12 @@ export interface Operations {
           unchanged: number
         }
         dependencies?: Array<{
-          resourceType: 'workflow' | 'layout'
+          resourceType: 'workflow' | 'layout' | 'rota'
           resourceId: string
           resourceName: string
           isBlocking: boolean
-          reason: 'LAYOUT_REQUIRED_FOR_WORKFLOW' | 'LAYOUT_EXISTS_IN_TARGET'
+          /** A rota is not copied: make it in the target */
+          reason: 'LAYOUT_REQUIRED_FOR_WORKFLOW' | 'LAYOUT_EXISTS_IN_TARGET' | 'ROTA_MISSING_IN_TARGET'
         }> | undefined
       }>
       /** The names of what is not as it was reviewed. If there are any, the request cannot be approved any more */

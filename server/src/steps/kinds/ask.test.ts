@@ -514,7 +514,7 @@ test('issues name what is wrong', async () => {
     ['answers.0.label MISSING_VALUE'],
     ['answers.0.id MISSING_VALUE'],
     ['answers MISSING_VALUE'],
-    ['patience MISSING_VALUE'],
+    ['patience MISSING_VALUE', 'chain.1.rota MISSING_VALUE'],
     ['rounds MISSING_VALUE'],
     ['amount TIER_LIMIT_EXCEEDED', 'unit TIER_LIMIT_EXCEEDED'],
     ['chain.0.subscriberIds MISSING_VALUE'],
