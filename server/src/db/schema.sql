@@ -642,6 +642,7 @@ CREATE TABLE layout_versions (
   message text,
   translations json,
   saves integer DEFAULT 1 NOT NULL,
+  published_at timestamp(3) with time zone,
   CONSTRAINT layout_versions_pkey PRIMARY KEY (environment_id, layout_id, version)
 );
 
