@@ -1,4 +1,5 @@
 // Puts text on the clipboard.
+import { toast } from 'sonner'
 
 /** Over plain HTTP browsers have no clipboard to write to, but still copy what is selected. */
 export async function copyText(text: string): Promise<void> {
@@ -17,4 +18,9 @@ export async function copyText(text: string): Promise<void> {
   field.remove()
   if (before instanceof HTMLElement) before.focus()
   if (!isCopied) throw new Error('The browser does not let this page copy. Select the text and copy it yourself.')
+}
+
+/** For a copy that failed. */
+export const tellNotCopied = (error: unknown): void => {
+  toast.error(error instanceof Error ? error.message : String(error))
 }

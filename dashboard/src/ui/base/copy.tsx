@@ -1,9 +1,8 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { toast } from 'sonner'
 import { Button } from './button.tsx'
 import { cn } from './class-names.ts'
-import { copyText } from './copy-text.ts'
+import { copyText, tellNotCopied } from './copy-text.ts'
 
 export function CopyButton({ text, label = 'Copy', className }: { text: string; label?: string; className?: string }) {
   const [isCopied, setCopied] = useState(false)
@@ -20,10 +19,7 @@ export function CopyButton({ text, label = 'Copy', className }: { text: string; 
       className={className}
       onClick={(event) => {
         event.stopPropagation()
-        void copyText(text).then(
-          () => setCopied(true),
-          (error: Error) => toast.error(error.message),
-        )
+        void copyText(text).then(() => setCopied(true), tellNotCopied)
       }}
     >
       {isCopied ? <Check className="text-good" /> : <Copy />}

@@ -10,7 +10,9 @@ test('who hangs up is gone, also if that was before anybody asked', async () => 
   onTestFinished(() => void server.close())
   const caller = new AbortController()
   const { port } = server.address() as AddressInfo
-  const asked = fetch(`http://localhost:${port}`, { signal: caller.signal }).catch((error: Error) => error.name)
+  const asked = fetch(`http://localhost:${port}`, { signal: caller.signal }).catch(
+    (error: unknown) => (error as Error).name,
+  )
   const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse]
   const reply = { raw } as unknown as FastifyReply
   const gone = goneWith(reply)

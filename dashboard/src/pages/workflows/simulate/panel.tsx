@@ -20,7 +20,7 @@ import { type Simulation, type SimulationRequest, simulations } from '../../../a
 import type { Workflow } from '../../../api/workflows.ts'
 import { Button } from '../../../ui/base/button.tsx'
 import { cn } from '../../../ui/base/class-names.ts'
-import { copyText } from '../../../ui/base/copy-text.ts'
+import { copyText, tellNotCopied } from '../../../ui/base/copy-text.ts'
 import { Skeleton } from '../../../ui/base/states.tsx'
 import { StepIcon } from '../../../ui/domain/step-kind.tsx'
 import { Select } from '../../../ui/form/select.tsx'
@@ -177,10 +177,7 @@ export function SimulatePanel({ workflow, draft, isDirty, mayEdit, data, onClose
     const { draft: _, ...stored } = source
     // One that is inactive takes no triggers, but here it is played as if it did.
     const file = fileOf(scenario, isDirty || !draft.active ? source : stored, played)
-    void copyText(file).then(
-      () => toast.success('Copied as a scenario file'),
-      (error: Error) => toast.error(error.message),
-    )
+    void copyText(file).then(() => toast.success('Copied as a scenario file'), tellNotCopied)
   }
 
   return (
