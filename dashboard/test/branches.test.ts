@@ -106,6 +106,16 @@ test('arms are named, conditioned, added and ended in the panel of the branch', 
   await third.getByRole('button', { name: /^Remove/ }).click()
   await saved(page)
   expect((await stored())[0].controlValues.arms).toHaveLength(2)
+  // With its steps it comes back.
+  await page.getByRole('button', { name: 'Remove Very large with its steps' }).click()
+  await saved(page)
+  expect((await stored())[0].controlValues.arms).toMatchObject([{ name: 'Paid' }])
+  await page.getByText('“Very large” removed with 1 step').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await saved(page)
+  expect((await stored())[0].controlValues.arms).toMatchObject([
+    ...[{ name: 'Paid' }, { name: 'Very large', steps: [{ stepId: 'call' }] }],
+  ])
 })
 
 test('a branch is added at the top level, and on a phone its arms are shown one at a time', async () => {

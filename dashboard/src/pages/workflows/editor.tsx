@@ -119,10 +119,10 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const check = useCheck(saved, draft, data)
   const { issues } = check
   const set = (patch: Partial<Draft>) => change((before) => ({ ...before, ...patch }))
-  const setStep = (stepId: string, patch: Partial<DraftStep>) =>
+  const setStep = (stepId: string, patch: (step: DraftStep) => Partial<DraftStep>) =>
     change((before) => ({
       ...before,
-      steps: changeStep(before.steps, stepId, (step) => ({ ...step, ...patch })),
+      steps: changeStep(before.steps, stepId, (step) => ({ ...step, ...patch(step) })),
     }))
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
 
@@ -302,7 +302,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
                 insert(copyOf(step, draft), { within, at: at + 1 })
               }}
               onRemove={remove}
-              onToggle={(step) => setStep(step.stepId, { active: !step.active })}
+              onToggle={(step) => setStep(step.stepId, () => ({ active: !step.active }))}
             />
             {canShape && draft.steps.length > 0 && (
               <FlowKeys hasArms={draft.steps.some(({ type }) => type === 'branch')} />

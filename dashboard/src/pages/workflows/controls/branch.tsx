@@ -1,11 +1,14 @@
 // The arms of a branch: names, conditions, and whether the run ends behind them. Their steps are edited in the flow.
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
+import { toast } from 'sonner'
 import { Button } from '../../../ui/base/button.tsx'
+import { counted } from '../../../ui/base/counted.ts'
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { readRoot, writeRoot } from '../draft/condition-model.ts'
+import type { DraftStep } from '../draft/draft.ts'
 import { issuesAt, useStep } from '../draft/step-context.ts'
-import { type Arm, armsOf } from '../draft/tree.ts'
+import { type Arm, allSteps, armsOf } from '../draft/tree.ts'
 import { SwitchControl } from './basic.tsx'
 import { GroupRows } from './condition.tsx'
 
@@ -20,6 +23,15 @@ export function ArmsControl() {
   const taken = new Set(names)
   const put = (index: number, arm: Arm | undefined) =>
     set({ arms: arms.flatMap((each, place) => (place === index ? (arm ?? []) : each)) })
+  const remove = (index: number, arm: Arm) => {
+    put(index, undefined)
+    toast(`“${arm.name}” removed with ${counted(allSteps(arm.steps).length, 'step')}`, {
+      action: {
+        label: 'Undo',
+        onClick: () => set(({ arms: left }) => ({ arms: (left as Arm[]).toSpliced(index, 0, withoutIds(arm)) })),
+      },
+    })
+  }
   const swap = (index: number, by: 1 | -1) => {
     const next = [...arms]
     next.splice(index + by, 0, ...next.splice(index, 1))
@@ -66,7 +78,7 @@ export function ArmsControl() {
                   size="icon"
                   hint={arms.length === 1 ? 'A branch has at least one arm' : `Remove ${arm.name} with its steps`}
                   disabled={arms.length === 1}
-                  onClick={() => put(index, undefined)}
+                  onClick={() => remove(index, arm)}
                 >
                   <Trash2 />
                 </Button>
@@ -108,6 +120,22 @@ export function ArmsControl() {
       )}
     </div>
   )
+}
+
+/** The server may have deleted its steps by then, so their ids are invalid. Their stepIds stay. */
+function withoutIds(arm: Arm): Arm {
+  const bare = ({ _id, ...step }: DraftStep): DraftStep => {
+    const { arms, default: otherwise } = step.controlValues as { arms?: Arm[]; default?: Arm }
+    return {
+      ...step,
+      controlValues: {
+        ...step.controlValues,
+        ...(arms ? { arms: arms.map(withoutIds) } : {}),
+        ...(otherwise ? { default: withoutIds(otherwise) } : {}),
+      },
+    }
+  }
+  return { ...arm, steps: arm.steps.map(bare) }
 }
 
 interface ArmFieldProps {

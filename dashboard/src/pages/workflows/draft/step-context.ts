@@ -8,8 +8,8 @@ import type { Issue } from './steps.ts'
 export interface StepEditing {
   step: DraftStep
   values: ControlValues
-  /** Undefined removes a value. */
-  set: (patch: ControlValues) => void
+  /** Undefined removes a value. A function gets the values as they are by then. */
+  set: (patch: ControlValues | ((values: ControlValues) => ControlValues)) => void
   variables: readonly Variable[]
   /** Including fields of list items, for blocks inside a repeat. */
   variablesInLists: readonly Variable[]

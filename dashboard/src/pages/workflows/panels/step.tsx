@@ -34,7 +34,7 @@ interface StepPanelProps {
   readOnly: boolean
   isWide: boolean
   data: PreviewData
-  onChange: (stepId: string, patch: Partial<DraftStep>) => void
+  onChange: (stepId: string, patch: (step: DraftStep) => Partial<DraftStep>) => void
   onWide: (isWide: boolean) => void
   onClose: () => void
 }
@@ -42,7 +42,7 @@ interface StepPanelProps {
 /** Its functions stay the same, so that it is not drawn again while the editor saves or asks who else is there. */
 export const StepPanel = memo(function StepPanel(props: StepPanelProps) {
   const { workflow, steps, step, issues, check, readOnly, isWide, data, onWide, onClose } = props
-  const onChange = (patch: Partial<DraftStep>) => props.onChange(step.stepId, patch)
+  const onChange = (patch: Partial<DraftStep>) => props.onChange(step.stepId, () => patch)
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = useSaved(workflow, step)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
@@ -54,10 +54,12 @@ export const StepPanel = memo(function StepPanel(props: StepPanelProps) {
   const editing: StepEditing = {
     ...{ step, values: step.controlValues, variables, variablesInLists, issues, check, digests, readOnly },
     sends: stepsBefore(steps, step.stepId).filter(({ type }) => sendsMessages.has(type)),
-    set: (patch) => {
-      const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
-      onChange({ controlValues: Object.fromEntries(next) })
-    },
+    set: (patch) =>
+      props.onChange(step.stepId, ({ controlValues }) => {
+        const given = typeof patch === 'function' ? patch(controlValues) : patch
+        const next = Object.entries({ ...controlValues, ...given }).filter(([, value]) => value !== undefined)
+        return { controlValues: Object.fromEntries(next) }
+      }),
   }
   const ofChannel = issues.filter(({ path, isOfExample }) => path === undefined && !isOfExample)
   const ofExample = issues.filter(({ isOfExample }) => isOfExample)
