@@ -407,15 +407,20 @@ describe('conditions', () => {
 
 describe('settings, people and choices', () => {
   test('of workflows: critical, commercial, not active; others are listed', async () => {
+    expect((await workflow([], { settings: { override_preferences: true } })).rest).toMatchObject({
+      preferences: { workflow: { all: { readOnly: true } } },
+    })
+    // Nobody can be kept from refusing what is commercial.
     const { rest, listed } = await workflow([], {
       ...{ settings: { override_preferences: true, is_commercial: true, odd: 1 }, active: false, description: 'D' },
       ...{ trigger_frequency: 'every_trigger', trigger_data_json_schema: 'none', categories: ['a'] },
     })
     expect(rest).toMatchObject({
       ...{ active: false, description: 'D', tags: ['a'], messageClass: 'commercial' },
-      preferences: { workflow: { all: { readOnly: true } } },
     })
+    expect(rest).not.toHaveProperty('preferences')
     expect(listed).toEqual([
+      'workflow w settings.override_preferences no_equivalent',
       ...['workflow w settings.odd no_equivalent', 'workflow w trigger_frequency no_equivalent'],
       'workflow w trigger_data_json_schema not_object',
     ])

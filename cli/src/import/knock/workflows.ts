@@ -33,7 +33,10 @@ export function takeWorkflow(folder: KnockFolder, dir: string): void {
   const mapping: Mapping = { folder, dir, workflowId: id, isWhole: true }
   const settings = members.members('settings')
   const isCommercial = settings.flag('is_commercial') === true
-  const isCritical = settings.flag('override_preferences') === true
+  const isUnrefusable = settings.flag('override_preferences') === true
+  const isCritical = isUnrefusable && !isCommercial
+  if (isUnrefusable && isCommercial)
+    settings.lists('override_preferences', 'no_equivalent', 'people can refuse what is commercial')
   settings.end()
   members.unmapped('trigger_frequency', 'no_equivalent', 'use a throttle, or a transactionId that repeats')
   const schema = members.take('trigger_data_json_schema')
