@@ -792,7 +792,7 @@ describe('auto-configure', () => {
     expect(JSON.stringify((await storedRow(created._id)).configurations)).not.toContain('"sign"')
     const webhook = `/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${created._id}`
     const urls = vendor.asked.flatMap(({ form }) => form.url ?? [])
-    expect(urls).toEqual(Array(4).fill(expect.stringMatching(`^http://.*${webhook}$`)))
+    expect(urls).toEqual(Array(6).fill(expect.stringMatching(`^http://.*${webhook}$`)))
   })
 
   test('an unsupported provider is not an error', async () => {
