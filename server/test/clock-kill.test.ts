@@ -10,7 +10,7 @@ import { type Here, startHere } from './here.ts'
 import { usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
-vi.setConfig({ testTimeout: 3_600_000, hookTimeout: 300_000 })
+vi.setConfig({ testTimeout: process.env.EVERY ? 3_600_000 : 300_000, hookTimeout: 300_000 })
 
 /** Of the statements, those at which the connection is cut, and those at which the process is killed. */
 const every = { cut: Number(process.env.EVERY ?? 12), kill: Number(process.env.EVERY ?? 24) }

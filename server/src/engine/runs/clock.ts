@@ -181,8 +181,9 @@ export class Clocks {
     if (row.is_moving) throw new ClockRefused({ code: 'clock_moving', to: row.clock_target ?? row.clock_now })
     await this.#turns.take()
     try {
-      const locks = await this.#take(environmentId, row)
+      const locks = await SessionLocks.open(this.#parts.sessions)
       try {
+        await this.#take(environmentId, row, locks)
         return await work(locks)
       } finally {
         await locks.release()
@@ -204,10 +205,8 @@ export class Clocks {
   }
 
   /** The right to move the clock. */
-  async #take(environmentId: string, row: ClockRow): Promise<SessionLocks> {
-    const locks = await SessionLocks.open(this.#parts.sessions)
-    if (await locks.take(movingLock(environmentId))) return locks
-    await locks.release()
+  async #take(environmentId: string, row: ClockRow, locks: SessionLocks): Promise<void> {
+    if (await locks.take(movingLock(environmentId))) return
     const { clock_target = null, clock_now = row.clock_now } = (await this.#row(environmentId)) ?? {}
     throw new ClockRefused({ code: 'clock_moving', to: clock_target ?? clock_now })
   }
