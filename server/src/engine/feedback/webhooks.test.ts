@@ -369,6 +369,18 @@ test('an endpoint that fails is retried on schedule, with the same id and a fres
   expect(vendor.asked).toHaveLength(8)
 })
 
+test('a redirect is not followed and counts as a failure', async () => {
+  const api = await server.freshApi()
+  vendor.plays(() => ({ status: 308, headers: { location: `${second.url}/hooks` } }))
+  await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+  expect(second.asked).toEqual([])
+  const error = 'The endpoint answered with HTTP status 308'
+  expect(await deliveriesOf(api)).toMatchObject([{ status: 'pending', attempts: 1, history: [{ status: 308, error }] }])
+})
+
 test('an endpoint that recovers gets what it missed, and its failures are forgotten', async () => {
   const api = await server.freshApi()
   vendor.plays(() => 'hang up')

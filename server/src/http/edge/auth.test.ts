@@ -251,8 +251,12 @@ describe('a deleted key', () => {
 
   test('is not cached again by a look-up that began earlier', async () => {
     const [api, bystander] = [await server.freshApi(), await server.freshApi()]
-    expect((await bystander.get('/v2/subscribers')).status).toBe(200)
     const { pool } = server.database
+    // An earlier test has cut the connection; until it is back no key is cached, and every look-up would wait at the gate.
+    const listening = `SELECT 1 FROM pg_stat_activity
+      WHERE application_name = 'belfry changes' AND datname = current_database() AND state = 'idle' AND query LIKE 'LISTEN%'`
+    await expect.poll(async () => (await pool.query(listening)).rowCount).toBe(1)
+    expect((await bystander.get('/v2/subscribers')).status).toBe(200)
     const gate = await pool.connect()
     const waiting = async () =>
       (await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%api_keys%'"))
