@@ -14,7 +14,8 @@ import {
 } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
-import { end, type JobStatus, type RunState } from './run-state.ts'
+import { wakeUp } from './run.ts'
+import { end, type JobState, type JobStatus, noEffects, type RunState } from './run-state.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -616,3 +617,18 @@ test.each<[JobStatus[], RunState['status']]>([
   end(run)
   expect(run.status).toBe(expected)
 })
+
+// The race with a cancel is in cancel.test.ts; here is what it rests on.
+test.each<JobStatus>(['pending', 'running', 'completed', 'failed', 'canceled', 'merged', 'skipped'])(
+  'a step that is %s is not woken when its time comes',
+  (status) => {
+    const job = { type: 'delay', status, dueAt: null, details: [], isChanged: false } as unknown as JobState
+    const effects = noEffects()
+    const asked = [...wakeUp({ jobs: [job], effects } as unknown as RunState, job, new Date(0))]
+    expect([asked, job, effects]).toEqual([
+      [],
+      { type: 'delay', status, dueAt: null, details: [], isChanged: false },
+      noEffects(),
+    ])
+  },
+)
