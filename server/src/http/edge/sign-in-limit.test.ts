@@ -1,12 +1,31 @@
 // The limits by themselves. That sign-in obeys them is tested in organization/sign-in.test.ts, that keys do in auth.test.ts.
 import { describe, expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
-import { takeResetMail, WrongKeys } from './sign-in-limit.ts'
+import { takeAttempt, takeResetMail, WrongKeys } from './sign-in-limit.ts'
 
 const server = useServer()
 const began = new Date('2026-11-18T12:00:00.000Z')
 const later = (ms: number) => new Date(began.getTime() + ms)
 const windowMs = 15 * 60_000
+
+describe('attempts to sign in', () => {
+  const attempt = (email: string) => takeAttempt(server.database.db, { email, address: '192.0.2.59' }, began)
+
+  test('are ten for an account, however it is spelled; then they take turns, five at the most', async () => {
+    for (let n = 0; n < 10; n += 1) await attempt(n % 2 === 0 ? 'grace@example.com' : 'Grace@Example.com')
+    const tries = await Promise.allSettled(Array.from({ length: 6 }, () => attempt('grace@example.com')))
+    const refused = tries.filter(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject([{ reason: { code: 'sign_in_limited', headers: { 'Retry-After': '5' } } }])
+  })
+
+  test('count anew after a right one', async () => {
+    for (let n = 0; n < 9; n += 1) await attempt('mary@example.com')
+    const takeBack = await attempt('mary@example.com')
+    await takeBack()
+    const tries = await Promise.allSettled(Array.from({ length: 10 }, () => attempt('mary@example.com')))
+    expect(tries.map(({ status }) => status)).toEqual(Array(10).fill('fulfilled'))
+  })
+})
 
 describe('mails with a link for a new password', () => {
   const take = (email: string, ms: number) => takeResetMail(server.database.db, email, later(ms))
