@@ -147,9 +147,7 @@ describe('a role that can only read suffices', () => {
 
   test('for simulations', async () => {
     const read = await scenario()
-    const snapshot = await inSnapshot(reader.db, (tx) =>
-      new Reading(tx, api.environmentId, read).all(means, undefined),
-    )
+    const snapshot = await inSnapshot(reader.db, (tx) => new Reading(tx, api.environmentId, read).all(means, undefined))
     expect(snapshot.workflow.identifier).toBe('quiet')
     expect(snapshot.subscribers.map(({ subscriber_id }) => subscriber_id).sort()).toEqual(['ada', 'bo'])
     expect(await envKeysOf(reader.db, api.environmentId)).toEqual([])
@@ -159,9 +157,7 @@ describe('a role that can only read suffices', () => {
     const { inputs: all, ...rest } = await scenario()
     const asked = { subscriberId: 'ada', context: undefined, tenant: undefined }
     const first = { ...rest, inputs: all.slice(0, 1) }
-    const found = await inSnapshot(reader.db, (tx) =>
-      readSituation(tx, means, api.environmentId, first, asked),
-    )
+    const found = await inSnapshot(reader.db, (tx) => readSituation(tx, means, api.environmentId, first, asked))
     expect(found.situation.beginning.collecting).toHaveLength(1)
     const [run] = (await api.get('/v1/notifications?subscriberIds=ada')).body.data
     const past = { transactionId: run.transactionId, subscriberId: 'ada' }
