@@ -161,6 +161,7 @@ export async function startService(
       sessions: advances.pool,
       ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, mailName, publicUrl, tracing },
       receivesMail: config.inboundMail !== undefined,
+      activityDays: config.retention.activityDays,
       meter: metrics.engine,
       // Where separate workers run the jobs, accepting a trigger should do as little as possible.
       startsAtOnce: config.role === 'all',

@@ -37,6 +37,7 @@ export async function serveWith(
     receivesMail: false,
     brand,
     dedupDays: 30,
+    activityDays: 90,
     startsAtOnce: false,
     storeContent: true,
   })

@@ -108,6 +108,7 @@ test('another service gives the same bytes, and so does one that is started agai
 })
 
 describe('a role that can only read suffices', () => {
+  const means = { secrets: new Secrets(secretKey), activityDays: 90 }
   let role: string
   let reader: Database
 
@@ -146,9 +147,7 @@ describe('a role that can only read suffices', () => {
 
   test('for simulations', async () => {
     const read = await scenario()
-    const snapshot = await inSnapshot(reader.db, (tx) =>
-      new Reading(tx, api.environmentId, read).all(new Secrets(secretKey), undefined),
-    )
+    const snapshot = await inSnapshot(reader.db, (tx) => new Reading(tx, api.environmentId, read).all(means, undefined))
     expect(snapshot.workflow.identifier).toBe('quiet')
     expect(snapshot.subscribers.map(({ subscriber_id }) => subscriber_id).sort()).toEqual(['ada', 'bo'])
     expect(await envKeysOf(reader.db, api.environmentId)).toEqual([])
@@ -158,9 +157,7 @@ describe('a role that can only read suffices', () => {
     const { inputs: all, ...rest } = await scenario()
     const asked = { subscriberId: 'ada', context: undefined, tenant: undefined }
     const first = { ...rest, inputs: all.slice(0, 1) }
-    const found = await inSnapshot(reader.db, (tx) =>
-      readSituation(tx, new Secrets(secretKey), api.environmentId, first, asked),
-    )
+    const found = await inSnapshot(reader.db, (tx) => readSituation(tx, means, api.environmentId, first, asked))
     expect(found.situation.beginning.collecting).toHaveLength(1)
     const [run] = (await api.get('/v1/notifications?subscriberIds=ada')).body.data
     const past = { transactionId: run.transactionId, subscriberId: 'ada' }
@@ -175,7 +172,7 @@ describe('a role that can only read suffices', () => {
       const before = await findWorkflow(tx, api.environmentId, 'quiet')
       const change = { workflowId: 'quiet', before, after: before as WorkflowVersion, token: '' }
       const asked = { environmentId: api.environmentId, changes: [change], triggers: 100 }
-      const { replay, workflows } = await readImpact(tx, new Secrets(secretKey), asked)
+      const { replay, workflows } = await readImpact(tx, means, asked)
       expect(replay?.triggers).toHaveLength(2)
       expect(workflows).toMatchObject([{ waiting: { runs: 2 } }])
     }))

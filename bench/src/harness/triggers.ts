@@ -27,13 +27,18 @@ export const bulkOf = (number: number) => ({
   events: Array.from({ length: perRequest }, (_, place) => triggerOf(number * perRequest + place)),
 })
 
-/** The id of the newest message; empty if there is none. */
+/**
+ * The id of the newest message; empty if there is none. Waits until its second is over: of one second the ids are in no order where
+ * their counter starts anew, and messages are counted by them.
+ */
 export async function newestMessage({ database, environmentId }: Service): Promise<string> {
   const { rows } = await database.query<{ id: string }>(
     'SELECT id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT 1',
     [environmentId],
   )
-  return rows[0]?.id ?? ''
+  const id = rows[0]?.id ?? ''
+  if (id !== '') await sleep(Math.max(0, (Number.parseInt(id.slice(0, 8), 16) + 1) * 1000 - Date.now()))
+  return id
 }
 
 /**

@@ -146,7 +146,6 @@ async function capBesideNone(service: Service, { rounds, count }: Sizes): Promis
         () => guarded([]),
       )
     }
-    // First: ids of texts made in the same second are in no order, and messages are counted from the newest on.
     const inbox = await beside({ id: 'inbox', channels: ['in_app'] }, () => delivered(service, 'one', count, 1))
     const texts = await beside({ id: 'all' }, () => {
       sent = 0

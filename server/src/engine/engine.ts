@@ -73,6 +73,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** Whether the process that accepts a trigger also runs it. */
   startsAtOnce: boolean
   storeContent: boolean
+  /** How long activity is kept where the environment does not say; 0 is forever. */
+  activityDays: number
   /** For links in messages. */
   publicUrl: string
   receivesMail: boolean
@@ -105,8 +107,8 @@ export class Engine {
   constructor(surroundings: Surroundings) {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
       surroundings
-    const { tracing, meter } = surroundings
-    const memory = new Memory({ db: lookups, secrets, changes, publicUrl: surroundings.publicUrl })
+    const { tracing, meter, publicUrl, activityDays } = surroundings
+    const memory = new Memory({ db: lookups, secrets, changes, publicUrl, activityDays })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets, closeQuestions: closeErased }

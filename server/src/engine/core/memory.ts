@@ -6,7 +6,7 @@ import type { Db } from '../../db/core/database.ts'
 import { envOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { makeAnswerLink } from '../../db/core/link-tokens.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { Brake, ConsentChoices, Guards, ShadowSettings } from '../../db/core/tables.ts'
+import type { Brake, ConsentChoices, EnvironmentRetention, Guards, ShadowSettings } from '../../db/core/tables.ts'
 import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
@@ -44,6 +44,8 @@ interface Surroundings {
   changes: Changes
   /** For links in messages. */
   publicUrl: string
+  /** How long activity is kept where the environment does not say; 0 is forever. */
+  activityDays: number
 }
 
 /** Environments in the cache; beyond this, the least recently used is dropped. */
@@ -111,7 +113,7 @@ export class Memory {
   }
 
   async #load(environmentId: string): Promise<RememberedEnvironment | undefined> {
-    const { db, secrets, publicUrl } = this.#surroundings
+    const { db, secrets, publicUrl, activityDays } = this.#surroundings
     const linkBase = publicUrl.replace(/\/+$/, '')
     // Read the revision first: what is read after it may be newer than the revision says, never older.
     const { rows } = await sql<{
@@ -122,11 +124,12 @@ export class Memory {
       dns: EnvironmentFacts['dns']
       consent: ConsentChoices | null
       guards: Partial<Guards> | null
+      retention: EnvironmentRetention | null
       clock_seed: number | null
       shadow: ShadowSettings | null
     }>`
       SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns, e.consent,
-             e.guards, e.clock_seed, e.shadow
+             e.guards, e.retention, e.clock_seed, e.shadow
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
@@ -151,6 +154,7 @@ export class Memory {
       dns: row.dns,
       consent: consentOf(row.consent),
       guards: guardsOf(row.guards),
+      activityDays: row.retention?.activityDays ?? activityDays,
       integrations: shadow ? all.filter(({ active }) => active) : all,
       webhooks,
       answerLink: (questionId, subscriberRowId) =>

@@ -152,14 +152,8 @@ export class Deliveries {
 
   /**
    * Calls where the clock is held, by whoever works there alone. One that is running was cut off.
-   * @param end takes them off the list, and tells the time
    */
-  async deliverAt(
-    keys: CallKey[],
-    hands: HeldHands,
-    end: (transaction: Transaction) => Promise<Date>,
-    watch: Storing['watch'],
-  ): Promise<void> {
+  async deliverAt(keys: CallKey[], hands: HeldHands, list: HeldList, watch: Storing['watch']): Promise<void> {
     const { pool, begunCalls } = this.#parts
     const calls = await this.#takeAt(keys, hands.now)
     const begun = calls.filter(({ group }) => group !== undefined).length
@@ -169,8 +163,10 @@ export class Deliveries {
       )
       await untilReachable(() =>
         inTransaction(pool, async (transaction) => {
-          const now = await end(transaction)
-          if (ended.length > 0) await this.#endIn(transaction, ended, now, { goesOn: true, watch })
+          const now = await list.takeOff(transaction)
+          if (ended.length === 0) return
+          const others = await this.#endIn(transaction, ended, now, { goesOn: true, watch })
+          if (others.length > 0) await list.putBack(transaction, others)
         }),
       )
       for (const { group } of ended) if (group) begunCalls.end(group)
@@ -370,20 +366,24 @@ export class Deliveries {
     await retryConflicts(() => inTransaction(this.#parts.pool, (transaction) => this.#endIn(transaction, ended, now)))
   }
 
+  /** @returns calls that somebody else has begun again meanwhile, so that their results are not ours to store */
   async #endIn(
     transaction: Transaction,
     ended: Ended[],
     now: Date,
     { goesOn = false, watch }: Storing = {},
-  ): Promise<void> {
+  ): Promise<CallKey[]> {
     const { memory, shares, hands, wakes, bell, tracing, meter } = this.#parts
     const keys = ended.map(({ key }) => key)
     const runs = await lockCalls(transaction, memory, keys, now, watch)
+    const others: CallKey[] = []
     const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
       const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
       const job = run?.jobs.find(({ position }) => position === key.position)
-      if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
-      return [{ run, progress: afterCall(run, job, result, now) }]
+      if (!run || !job || job.status !== 'running') return []
+      if (job.attempts === attempts) return [{ run, progress: afterCall(run, job, result, now) }]
+      others.push(key)
+      return []
     })
     await settle(transaction, threads, this.#parts, now)
     const continued = [...new Set(threads.map(({ run }) => run))]
@@ -391,6 +391,7 @@ export class Deliveries {
     await storeRuns(transaction, continued, {
       ...{ now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter, goesOn },
     })
+    return others
   }
 }
 
@@ -398,6 +399,17 @@ export class Deliveries {
 export interface HeldHands {
   now: Date
   tools: Pick<CallTools, 'clock' | 'chance' | 'circuits' | 'gate' | 'delivery'>
+}
+
+/** The list of what is to be done where the clock is held. */
+export interface HeldList {
+  /** Takes the calls off it, and tells the time. */
+  takeOff(transaction: Transaction): Promise<Date>
+  /**
+   * For calls that were begun again while they were made. Nobody else makes them: a statement of a process that has died may
+   * begin a call after its locks are gone.
+   */
+  putBack(transaction: Transaction, calls: CallKey[]): Promise<void>
 }
 
 const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} ${id} ${position}`

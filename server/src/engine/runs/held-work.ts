@@ -17,7 +17,7 @@ import type { RunKey, WatchedRun } from './load.ts'
 import { lookAgain, tellHeld } from './posted-events.ts'
 import { isEnded } from './run-state.ts'
 import { type EngineParts, noteTriggered, startHeld } from './start-runs.ts'
-import { secondTimer } from './store.ts'
+import { atOnce, secondTimer } from './store.ts'
 import { wakeTaken } from './timers.ts'
 
 interface Parts extends EngineParts {
@@ -218,11 +218,19 @@ class Shift {
     await deliveries.deliverAt(
       pieces.map(({ subject_id: id, position }) => ({ environmentId, id, position })),
       { now, tools },
-      async (transaction) => {
-        const at = await heldTime(transaction, clock, environmentId)
-        await circuits.write(transaction)
-        await take(transaction, environmentId, pieces, at)
-        return at
+      {
+        takeOff: async (transaction) => {
+          const at = await heldTime(transaction, clock, environmentId)
+          await circuits.write(transaction)
+          await take(transaction, environmentId, pieces, at)
+          return at
+        },
+        putBack: async (transaction, calls) => {
+          const rows = calls.map(({ id, position }) => ({
+            ...{ environment_id: environmentId, subject_id: id, position, due_at: atOnce, kind: 'call', held: true },
+          }))
+          await transaction.run(addHeldWork, [JSON.stringify(rows)])
+        },
       },
       this.#order.changed,
     )

@@ -442,7 +442,7 @@ interface TimerRow {
 }
 
 /** When calls are due where the clock is held: before anything else. */
-const atOnce = new Date(0)
+export const atOnce = new Date(0)
 
 /**
  * A timer beside the step's own, which another process may hold right now while it waits for a lock of ours. The number of the

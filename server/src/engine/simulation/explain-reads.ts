@@ -2,7 +2,6 @@
 // she not?" the record.
 import { CompiledQuery, sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
-import type { Secrets } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
 import { circuitsOf } from '../../db/queries/circuits.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
@@ -17,7 +16,7 @@ import type { Owner } from './remedies.ts'
 import type { CollectingRun } from './runs.ts'
 import type { Members, Scenario, Snapshot } from './scenario.ts'
 import type { Situation } from './situation.ts'
-import { Reading } from './snapshot.ts'
+import { type Means, Reading } from './snapshot.ts'
 import { noWindows } from './windows.ts'
 
 /** Groups of one person at one workflow. */
@@ -31,13 +30,13 @@ interface Asked {
 
 export async function readSituation(
   tx: Tx,
-  secrets: Secrets,
+  means: Means,
   environmentId: string,
   scenario: Scenario,
   asked: Asked,
 ): Promise<{ situation: Situation; owner: Owner }> {
   const reading = new Reading(tx, environmentId, scenario)
-  const snapshot = await reading.all(secrets, undefined)
+  const snapshot = await reading.all(means, undefined)
   const { workflow } = snapshot
   const subscriber = snapshot.subscribers.find((row) => row.subscriber_id === asked.subscriberId)
   const rows = { environmentId, workflowId: workflow.id, subscriberRowId: subscriber?.id ?? '' }

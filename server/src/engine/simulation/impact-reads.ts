@@ -3,14 +3,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
-import type { Secrets } from '../../db/core/secrets.ts'
 import { switchesOf, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import type { TriggerRequest } from '../runs/trigger-request.ts'
 import type { ChangedWorkflow, Impact, ReplayedTrigger, Waiting } from './impact.ts'
 import { limits, type Members, type Scenario, type Snapshot } from './scenario.ts'
-import { Reading } from './snapshot.ts'
+import { type Means, Reading } from './snapshot.ts'
 
 /** Runs read at once, for all workflows together. */
 const batchRuns = 20_000
@@ -40,7 +39,7 @@ interface Asked {
 
 export async function readImpact(
   tx: Tx,
-  secrets: Secrets,
+  means: Means,
   { environmentId, changes, triggers, after }: Asked,
 ): Promise<Omit<Impact, 'brand' | 'hasExamples'>> {
   const stored = changes.flatMap(({ before }) => before ?? [])
@@ -53,7 +52,7 @@ export async function readImpact(
   const waiting = await readWaiting(tx, environmentId, changes)
   const first = played[0]
   const scenario = first && scenarioOf(played)
-  const snapshot = scenario && (await new Reading(tx, environmentId, scenario).all(secrets, undefined))
+  const snapshot = scenario && (await new Reading(tx, environmentId, scenario).all(means, undefined))
   const workflows = changes.map(({ workflowId, before, after: draft, token }): ChangedWorkflow => {
     const none: Waiting = { runs: 0, steps: [] }
     return {

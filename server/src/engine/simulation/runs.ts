@@ -117,10 +117,11 @@ export class Runs {
     const integrations = scenario.integrations
       ? this.#invented(scenario.integrations)
       : snapshot.environment.integrations
-    const { id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards } = snapshot.environment
+    const { id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards, activityDays } =
+      snapshot.environment
     // All members by name: with a spread, V8 would make a hidden class for each simulation, and compile for it again.
     const facts: EnvironmentFacts = {
-      ...{ id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards, integrations },
+      ...{ id, organizationId, type, bridgeUrl, env, secretValues, dns, consent, guards, activityDays, integrations },
       signing: { keysFor: () => [''] },
       webhooks: new Set(),
       // A link in a simulated message opens nothing.

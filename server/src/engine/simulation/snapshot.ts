@@ -37,6 +37,13 @@ export function inSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> 
     })
 }
 
+/** What a snapshot is read with. */
+export interface Means {
+  secrets: Secrets
+  /** How long activity is kept where the environment does not say; 0 is forever. */
+  activityDays: number
+}
+
 export class Reading {
   readonly #tx: Tx
   readonly #environmentId: string
@@ -59,7 +66,7 @@ export class Reading {
   }
 
   /** @param known the workflow, where it is not the stored one, or has been read already */
-  async all(secrets: Secrets, known: WorkflowVersion | undefined): Promise<Snapshot> {
+  async all(means: Means, known: WorkflowVersion | undefined): Promise<Snapshot> {
     const { inputs, workflowId, version } = this.#scenario
     const names = [...new Set(this.#requests.map(({ name }) => name))].filter((name) => name !== workflowId)
     const stored = await this.#workflows([...names, ...(known ? [] : [workflowId])])
@@ -86,7 +93,7 @@ export class Reading {
       : []
     const subscribers = await this.#subscribers(topics)
     return {
-      ...(await this.#environment(secrets)),
+      ...(await this.#environment(means)),
       ...{ workflow, versions, others, topics, rotas, layouts },
       translations: await this.#translations(workflows, layouts),
       subscribers,
@@ -140,7 +147,7 @@ export class Reading {
     return (await query.execute(this.#tx)).rows as Row[]
   }
 
-  async #environment(secrets: Secrets): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
+  async #environment({ secrets, activityDays }: Means): Promise<Pick<Snapshot, 'environment' | 'hasBranding'>> {
     const id = this.#environmentId
     const access = await findUnsignedAccess(this.#tx, secrets, id)
     const row = await this.#tx.selectFrom('environments').selectAll().where('id', '=', id).executeTakeFirst()
@@ -158,6 +165,7 @@ export class Reading {
         secretValues: [],
         consent: consentOf(row.consent),
         guards: guardsOf(row.guards),
+        activityDays: row.retention?.activityDays ?? activityDays,
         dns: row.dns as Snapshot['environment']['dns'],
         integrations: this.integrations.filter(({ active }) => active),
       },

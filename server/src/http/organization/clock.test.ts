@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { heldApi } from '../../../test/held.ts'
 import { signInAs } from '../../../test/people.ts'
@@ -254,6 +256,38 @@ test('what is triggered during an advance is taken at the time the clock shows, 
   const own = runs.filter(({ transactionId }: { transactionId: string }) => others.includes(transactionId))
   expect(own).toHaveLength(8)
   for (const { jobs, triggeredAt } of own) expect(Date.parse(jobs[0].updatedAt) - Date.parse(triggeredAt)).toBe(60_000)
+})
+
+test('a call that a dead process begins once more, behind its locks, is made again by whoever works there', async () => {
+  const api = await heldApi(server, { now: start })
+  let asked = 0
+  const outside = createServer((_, response) => {
+    asked += 1
+    // Its statement was on the way when it died.
+    const begunAgain =
+      asked === 1
+        ? server.database.pool.query(
+            `UPDATE jobs SET attempts = attempts + 1, cut_off = true WHERE environment_id = $1 AND status = 'running'`,
+            [api.environmentId],
+          )
+        : undefined
+    void Promise.resolve(begunAgain).then(() => response.end('{}'))
+  })
+  await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
+    await workflow(api, [
+      { name: 'Ask', stepId: 'ask', type: 'http_request', controlValues: { method: 'POST', url, retry: true } },
+      inApp,
+    ])
+    await trigger(api)
+    await api.advance()
+    const [{ jobs, status }] = (await api.get('/v1/notifications')).body.data
+    expect(jobs.map((job: { status: string }) => job.status)).toEqual(['completed', 'completed'])
+    expect([status, asked]).toEqual(['completed', 2])
+  } finally {
+    outside.close()
+  }
 })
 
 test('a clock does not move before a request at its time is answered', async () => {

@@ -129,6 +129,7 @@ export function explain(
   { threads, brand }: { threads: Simulations; brand: Brand },
 ): void {
   const { db, secrets, log } = services
+  const means = { secrets, activityDays: services.config.retention.activityDays }
   const reading = { brand: services.brand, secrets: { encrypt: (clear: string) => clear } }
 
   const ahead = async (tx: Tx, here: Here, given: Asked & { workflowId: string }): Promise<Explaining> => {
@@ -149,7 +150,7 @@ export function explain(
       answers: row.origin === 'external' ? answersFor(row.steps) : {},
       inputs: [{ at: startAt, type: 'trigger', isBroadcast: false, request }],
     }
-    const found = await readSituation(tx, secrets, environmentId, scenario, {
+    const found = await readSituation(tx, means, environmentId, scenario, {
       ...{ subscriberId, context: context as Members | undefined, tenant },
     })
     return { ...found, brand }

@@ -86,6 +86,7 @@ const Impact = Type.Object({
 
 export function impact(app: App, services: Services, { threads, brand }: { threads: Simulations; brand: Brand }): void {
   const { db, secrets, clock, log, config } = services
+  const means = { secrets, activityDays: config.retention.activityDays }
   const Replacement = { ...replacementBody(services.brand), description: 'The body of `PUT`' }
 
   app.post(
@@ -120,7 +121,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
           const { id, version, identifier } = before
           const after: WorkflowVersion = { ...fieldsAfter(before, draft, given, request.now()), id, version }
           const change = { workflowId: identifier, before, after, token: draftToken(before, draft) }
-          const found = await readImpact(tx, secrets, { environmentId, changes: [change], triggers: asked })
+          const found = await readImpact(tx, means, { environmentId, changes: [change], triggers: asked })
           return { impact: { ...found, brand, hasExamples: true }, token: undefined }
         }),
       ) as never
@@ -162,7 +163,7 @@ export function impact(app: App, services: Services, { threads, brand }: { threa
             return { workflowId, before, after: isDeleted ? undefined : (row as WorkflowVersion | undefined), token }
           })
           const after = { layouts: later.layouts, translations: await groupsOf(tx, targetId, later.translations) }
-          const found = await readImpact(tx, secrets, { environmentId: targetId, changes, triggers: asked, after })
+          const found = await readImpact(tx, means, { environmentId: targetId, changes, triggers: asked, after })
           return {
             impact: { ...found, brand, hasExamples: mayRead(request, targetId) },
             token: publishToken(plan, contents, targetId),

@@ -114,7 +114,10 @@ export const simulations: Resource = (app, services) => {
               }
               const { scenario, draft, stored } = read
               const from = new Reading(tx, environmentId, scenario)
-              return { snapshot: await from.all(secrets, draft ?? stored), envKeys: from.envKeys }
+              return {
+                snapshot: await from.all({ secrets, activityDays: config.retention.activityDays }, draft ?? stored),
+                envKeys: from.envKeys,
+              }
             })
             if (!found.snapshot) {
               read = readBy(found.current)

@@ -86,6 +86,8 @@ export interface EnvironmentFacts {
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
   consent: ConsentSettings
   guards: Guards
+  /** How long it keeps activity; 0 is forever. */
+  activityDays: number
   /** Only active ones. */
   integrations: IntegrationRow[]
   /** The event types that webhook endpoints subscribe to. */

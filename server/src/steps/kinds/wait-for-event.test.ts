@@ -15,6 +15,10 @@ const wait = (entries: object[], more: object = {}, stepId = 'wait'): Step => ({
 })
 const paid = { event: 'cart.paid', key: '{{payload.cartId}}' }
 const delay = waitAnHour('delay')
+const waitDays = (amount: number): Step => ({
+  ...{ name: 'delay', stepId: 'delay', type: 'delay' },
+  controlValues: { type: 'regular', amount, unit: 'days' },
+})
 const after = say('after', '{{steps.wait.outcome}} {{steps.wait.matched}} {{steps.wait.event.payload.total}}')
 
 async function apiWith(...steps: Step[]): Promise<Api> {
@@ -239,6 +243,33 @@ describe('looking back', () => {
   })
   test('or only from the beginning of the wait on', async () => {
     expect((await outcomes(false)).status).toBe('delayed')
+  })
+
+  test('no further than the environment keeps activity, however long the rows live; simulated too', async () => {
+    const api = await apiWith(waitDays(3), wait([paid]), after)
+    const kept = (activityDays: number | null) =>
+      api.patch(`/v2/environments/${api.environmentId}/retention`, { activityDays })
+    const found = async (daysBefore: number) => {
+      const cartId = `kept-${daysBefore}`
+      const transactionId = await start(api, { cartId })
+      await pass(server, { days: 3 - daysBefore })
+      await post(api, { key: cartId })
+      await pass(server, { days: daysBefore })
+      return (await runOf(api, transactionId)).jobs[1].status
+    }
+    const simulated = async () => {
+      const inputs = [
+        { at: '+0s', type: 'trigger', to: 'ada', payload: { cartId: 'c1' } },
+        { at: '+1d', type: 'event', name: 'cart.paid', key: 'c1' },
+      ]
+      const played = await api.post('/v1/simulations', { workflow: { workflowId: 'cart' }, inputs })
+      return played.body.runs[0].steps[1].waits.length
+    }
+    expect([await found(2), await simulated()]).toEqual(['completed', 0])
+    expect(await kept(1)).toMatchObject({ status: 200 })
+    expect([await found(2), await simulated()]).toEqual(['delayed', 1])
+    expect(await kept(0)).toMatchObject({ status: 200 })
+    expect([await found(2), await simulated()]).toEqual(['completed', 0])
   })
 
   test('an event ends one wait of a run, not a second one', async () => {

@@ -30,7 +30,8 @@ import { untilOf } from './delay.ts'
 import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, wallTime } from './duration.ts'
 
 const longestLookBackDays = 7
-const longestLookBackMs = longestLookBackDays * 86_400_000
+const dayMs = 86_400_000
+const longestLookBackMs = longestLookBackDays * dayMs
 
 const amount = { type: 'number', minimum: 1 }
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -182,11 +183,17 @@ function timesIn(of: StepRun): { until: Date; since: Date } | StepOutcome {
 
 function sinceOf({ now, run, values }: StepRun): Date {
   if (values.lookBack === false) return now
-  const { createdAt } = run.event
-  if (typeof values.lookBack !== 'object' || values.lookBack === null) return createdAt
-  const { amount: count, unit: of } = values.lookBack as ControlValues
+  const { activityDays } = run.environment
+  // Older events may be there still, as rows are dropped by the month; whether they are does not decide.
+  const oldest = activityDays === 0 ? Number.NEGATIVE_INFINITY : now.getTime() - activityDays * dayMs
+  return new Date(Math.max(wantedSince(now, run.event.createdAt, values.lookBack), oldest))
+}
+
+function wantedSince(now: Date, triggered: Date, lookBack: unknown): number {
+  if (typeof lookBack !== 'object' || lookBack === null) return triggered.getTime()
+  const { amount: count, unit: of } = lookBack as ControlValues
   const ms = Math.min(durationMs(count, of), longestLookBackMs)
-  return new Date(Math.min(createdAt.getTime(), now.getTime() - ms))
+  return Math.min(triggered.getTime(), now.getTime() - ms)
 }
 
 const keptIn = ({ job }: StepRun): Kept => job.delivery as unknown as Kept
