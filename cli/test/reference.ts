@@ -27,8 +27,8 @@ export function referencePage(): string {
 \`belfry\` keeps what an environment defines in [files](files.md) beside your code. It takes Node.js 20.19 or newer, and nothing else.
 
 \`\`\`sh
-npx @belfry/cli --help                 # from the registry
-npx ./belfry-cli-<version>.tgz --help  # from a package of your own: npm run pack
+npx @belfry/cli --help                 # from a registry that has the package
+npx ./belfry-cli-<version>.tgz --help  # from the file that npm run pack writes
 npm run --silent belfry -- --help      # in this repository
 \`\`\`
 
