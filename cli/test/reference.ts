@@ -74,8 +74,8 @@ With \`--json\` stdout has exactly one JSON value; everything else goes to stder
 | 5 | the service cannot be reached |
 | 130 | interrupted |
 
-Requests that may be repeated are tried up to five times, and given up after ten seconds where nobody listens. A push carries an
-idempotency key, so that a retry never pushes twice. Files are replaced by renaming: whoever interrupts leaves whole ones.
+Requests that may be repeated are tried up to five times. If nothing listens at the address, the tool gives up after ten seconds. A push
+carries an idempotency key, so that a retry never pushes twice. Files are replaced by renaming, so an interruption leaves them whole.
 `
 }
 
