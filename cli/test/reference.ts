@@ -27,8 +27,8 @@ export function referencePage(): string {
 \`belfry\` keeps what an environment defines in [files](files.md) beside your code. It takes Node.js 20.19 or newer, and nothing else.
 
 \`\`\`sh
-npx @belfry/cli --help                 # from the registry
-npx ./belfry-cli-<version>.tgz --help  # from a package of your own: npm run pack
+npx @belfry/cli --help                 # from a registry that has the package
+npx ./belfry-cli-<version>.tgz --help  # from the file that npm run pack writes
 npm run --silent belfry -- --help      # in this repository
 \`\`\`
 
@@ -74,8 +74,8 @@ With \`--json\` stdout has exactly one JSON value; everything else goes to stder
 | 5 | the service cannot be reached |
 | 130 | interrupted |
 
-Requests that may be repeated are tried up to five times, and given up after ten seconds where nobody listens. A push carries an
-idempotency key, so that a retry never pushes twice. Files are replaced by renaming: whoever interrupts leaves whole ones.
+Requests that may be repeated are tried up to five times. If nothing listens at the address, the tool gives up after ten seconds. A push
+carries an idempotency key, so that a retry never pushes twice. Files are replaced by renaming, so an interruption leaves them whole.
 `
 }
 

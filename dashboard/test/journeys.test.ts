@@ -67,7 +67,7 @@ test('a step sets and clears fields of the subscriber', async () => {
   await panel.getByRole('textbox', { name: 'First name' }).click()
   await page.keyboard.insertText('{{payload.name}}')
   await change('Phone')
-  await panel.getByRole('group', { name: 'What becomes of Phone' }).getByRole('button', { name: 'Clear' }).click()
+  await panel.getByRole('group', { name: 'What happens to Phone' }).getByRole('button', { name: 'Clear' }).click()
   await change('Data')
   const data = panel.getByRole('textbox', { name: 'Data' })
   await data.click()

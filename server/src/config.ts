@@ -154,7 +154,8 @@ export const settings = [
   {
     name: 'BELFRY_DATABASE_CONNECTIONS',
     default: '20',
-    meaning: 'The most connections this process uses for statements; it opens up to six more for other purposes.',
+    meaning:
+      'The most connections this process uses for statements; it opens up to seven more for [other purposes](#connections).',
   },
   { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
   {

@@ -564,7 +564,7 @@ export const errorTable = {
   },
   run_not_waiting: {
     status: 409,
-    message: says('The run does not wait for a delay or digest'),
+    message: says('The run is not waiting, so there is no wait to end'),
   },
   replay_workflow_gone: {
     status: 409,

@@ -739,11 +739,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
-          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
           tracking?: {
-            /** Whether an e-mail tells that it was opened, by an image */
+            /** Whether emails have an image that tells when they are opened */
             opens?: boolean | null | undefined
-            /** Whether links in an e-mail lead past this service, which counts */
+            /** Whether links in emails lead through this service, which counts clicks */
             clicks?: boolean | null | undefined
           } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
@@ -980,11 +980,11 @@ export interface Operations {
           messageClass?: 'transactional' | 'commercial' | null | undefined
           /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
           consentCategory?: string | null | undefined
-          /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+          /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
           tracking?: {
-            /** Whether an e-mail tells that it was opened, by an image */
+            /** Whether emails have an image that tells when they are opened */
             opens?: boolean | null | undefined
-            /** Whether links in an e-mail lead past this service, which counts */
+            /** Whether links in emails lead through this service, which counts clicks */
             clicks?: boolean | null | undefined
           } | null | undefined
           /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
@@ -1489,11 +1489,11 @@ export interface Operations {
         messageClass?: 'transactional' | 'commercial' | null | undefined
         /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
         consentCategory?: string | null | undefined
-        /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+        /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
         tracking?: {
-          /** Whether an e-mail tells that it was opened, by an image */
+          /** Whether emails have an image that tells when they are opened */
           opens?: boolean | null | undefined
-          /** Whether links in an e-mail lead past this service, which counts */
+          /** Whether links in emails lead through this service, which counts clicks */
           clicks?: boolean | null | undefined
         } | null | undefined
         /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
@@ -6281,7 +6281,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** End the delay or digest in which this run waits */
+  /** End the wait of this run */
   'POST /v1/notifications/{notificationId}/end-wait': {
     path: {
       notificationId: string
@@ -7601,7 +7601,7 @@ export interface Operations {
       }>
     }
   }
-  /** Check the domain of an e-mail integration's sender */
+  /** Check the domain of an email integration's sender */
   'GET /v1/integrations/{integrationId}/deliverability': {
     path: {
       /** Its `_id` */
@@ -10553,11 +10553,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
-      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
       tracking?: {
-        /** Whether an e-mail tells that it was opened, by an image */
+        /** Whether emails have an image that tells when they are opened */
         opens?: boolean | null | undefined
-        /** Whether links in an e-mail lead past this service, which counts */
+        /** Whether links in emails lead through this service, which counts clicks */
         clicks?: boolean | null | undefined
       } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
@@ -11248,11 +11248,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
-      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
       tracking?: {
-        /** Whether an e-mail tells that it was opened, by an image */
+        /** Whether emails have an image that tells when they are opened */
         opens?: boolean | null | undefined
-        /** Whether links in an e-mail lead past this service, which counts */
+        /** Whether links in emails lead through this service, which counts clicks */
         clicks?: boolean | null | undefined
       } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */
@@ -11485,11 +11485,11 @@ export interface Operations {
       messageClass?: 'transactional' | 'commercial' | null | undefined
       /** Workflows of one category are unsubscribed together. Left out it stays as it is; null: none */
       consentCategory?: string | null | undefined
-      /** What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing */
+      /** What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing */
       tracking?: {
-        /** Whether an e-mail tells that it was opened, by an image */
+        /** Whether emails have an image that tells when they are opened */
         opens?: boolean | null | undefined
-        /** Whether links in an e-mail lead past this service, which counts */
+        /** Whether links in emails lead through this service, which counts clicks */
         clicks?: boolean | null | undefined
       } | null | undefined
       /** What concerns its runs as a whole. Left out it stays as it is; null: nothing */

@@ -120,7 +120,7 @@ function ImportCard({ of: { source, status, startedAt, updatedAt, kinds } }: { o
       </div>
       <p className="mt-0.5 text-xs text-muted">
         Begun <Time at={startedAt} />, last request <Time at={updatedAt} />
-        {status === 'stopped' && '. The same command goes on where it was.'}
+        {status === 'stopped' && '. The same command continues where it stopped.'}
       </p>
       <ul className="mt-3 grid gap-3">
         {kinds.toSorted(inOrder).map(({ kind, found, done, imported, unchanged, failed }) => (

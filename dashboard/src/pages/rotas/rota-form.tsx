@@ -24,7 +24,7 @@ export const RotaDialog = ({ open, onClose, rota }: RotaDialogProps) => (
     onClose={onClose}
     size="md"
     title={rota ? `Change ${rota.name}` : 'New rota'}
-    description="The first shift that covers a moment decides, so exceptions stand above."
+    description="The first shift that covers a moment decides, so put exceptions at the top."
   >
     {open && <RotaForm onClose={onClose} {...(rota ? { rota } : {})} />}
   </Dialog>

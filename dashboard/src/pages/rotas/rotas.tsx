@@ -73,7 +73,7 @@ export function Page() {
             onNew={canEdit && create}
             request={{ method: 'POST', path: '/v2/rotas', body: example }}
           >
-            A rota says who is on duty when. A question can be put to whoever is:
+            A rota says who is on duty when. A question can go to the person on duty:
           </NothingYet>
         }
       />

@@ -88,7 +88,7 @@ export function missingIn({ isOnce, start, end, who, every, rrule, duration, tur
     if (end <= start) return 'Its end has to be after its start.'
     return who.length === 0 ? 'Nobody is on duty in it.' : undefined
   }
-  if (every ? !isCount(every.amount) : rrule.trim() === '') return 'It needs to say how often it comes again.'
+  if (every ? !isCount(every.amount) : rrule.trim() === '') return 'Choose how often it repeats.'
   if (!isCount(duration.amount)) return 'It needs to say how long it lasts.'
   return turns.every((turn) => turn.length === 0) ? 'Nobody has a turn yet.' : undefined
 }

@@ -50,7 +50,7 @@ function GuardForm({ stored, canChange }: { stored: Guards; canChange: boolean }
         form={form}
         name="quietHours"
         label="Outside a subscriber’s schedule"
-        hint="What becomes of a message then. In-app and critical ones are sent all the same; a workflow can say otherwise."
+        hint="What happens to a message then. In-app and critical messages are sent anyway; a workflow can have its own setting."
       >
         {({ name: _, ...control }) => (
           <Select {...control} className="w-80" disabled={!canChange} options={quietHours} />
@@ -60,7 +60,7 @@ function GuardForm({ stored, canChange }: { stored: Guards; canChange: boolean }
         <legend className="mb-1.5 text-sm font-medium">Caps</legend>
         {caps.length === 0 && (
           <p className="text-sm text-muted">
-            None yet. A cap holds back messages to a person who has had so many in a time, over all workflows.
+            None yet. A cap limits how many messages one person gets in a period, over all workflows.
           </p>
         )}
         {caps.map((cap, index) => (

@@ -91,8 +91,8 @@ export function WeeklySchedule({ subscriber, stored }: WeeklyScheduleProps) {
         <div className="min-w-0 flex-1">
           <h3 className="text-sm font-semibold">Weekly schedule</h3>
           <p className="mt-0.5 text-xs text-pretty text-muted">
-            Outside these hours, email, SMS, chat and push messages are delayed or skipped, as each step says. The inbox
-            is always open.
+            Outside these hours, email, SMS, chat and push messages are skipped, or held until the next opening where
+            quiet hours are set to hold. The inbox is always open.
           </p>
         </div>
         <Switch

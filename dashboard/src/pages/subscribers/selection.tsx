@@ -94,7 +94,7 @@ function AddToTopic({ ids, onClose, onDone }: { ids: string[]; onClose: () => vo
       open
       onClose={onClose}
       title={`Add ${countOf(ids.length)} to a topic`}
-      description="Whoever follows it already stays as they are."
+      description="For those who follow it already, nothing changes."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -207,7 +207,7 @@ function GroupActions({ group, onDeleted }: { group: TranslationGroup; onDeleted
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Stop translating ${group.resourceName}?`,
-      body: `Its texts in ${new Intl.ListFormat('en').format(group.locales.map(localeName))} are deleted. Templates that use them show nothing instead. This cannot be undone; download the files first to keep them.`,
+      body: `Its texts in ${new Intl.ListFormat('en').format(group.locales.map(localeName))} are deleted. Messages whose templates still use them will fail. This cannot be undone; download the files first to keep them.`,
       confirm: 'Delete all texts',
     })
     if (yes) remove.mutate()

@@ -192,7 +192,7 @@ function sentenceOf(gate: Gate, { type, reason }: ExplainedStep, who: string): s
     case 'filters':
       return 'The step’s filters do not let it pass.'
     case 'throttle':
-      return `As many as may have passed${at(gate.until) ? `, until ${at(gate.until)}` : ''}.`
+      return `The throttle has let as many pass as it may${at(gate.until) ? `, until ${at(gate.until)}` : ''}.`
     case 'cap':
       return `${who} has had as many messages as the cap “${String(gate.cap)}” allows${at(gate.until) ? `, until ${at(gate.until)}` : ''}.`
     case 'integration':

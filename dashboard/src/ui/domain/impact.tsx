@@ -88,7 +88,7 @@ export function replayText(impacts: readonly Impact[]): string {
   const different = sum(impacts, ({ replay }) => replay.different)
   if (runs === 0) return 'There are no earlier triggers to compare with.'
   const of = triggers === 1 ? 'the last trigger' : `the last ${number(triggers)} triggers`
-  if (different === 0) return `Nobody gets something else: ${counted(runs, 'notification')} of ${of} stay the same.`
+  if (different === 0) return `Nothing changes for anybody: ${counted(runs, 'notification')} of ${of} stay the same.`
   const kinds = Object.entries(kindWords).flatMap(([kind, words]) => {
     const count = sum(impacts, ({ replay }) => (replay.kinds as Record<string, number>)[kind] ?? 0)
     return count === 0 ? [] : [words(count)]

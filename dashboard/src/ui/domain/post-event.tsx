@@ -21,7 +21,7 @@ export const PostEvent = ({ open, onClose, ...rest }: PostEventProps) => (
     open={open}
     onClose={onClose}
     title="Post an event"
-    description="It ends every wait that it fits, as if your program had posted it."
+    description="It ends every wait that it matches, as if your program had posted it."
   >
     {open && <PostForm onClose={onClose} {...rest} />}
   </Dialog>
@@ -78,7 +78,12 @@ function PostForm({ onClose, event = {}, refresh = [], onPosted }: Omit<PostEven
             <SubscriberPicker {...control} value={value === '' ? undefined : value} allowNew placeholder="Nobody" />
           )}
         </Field>
-        <Field form={form} name="key" label="Key" hint="A cart, an order: what the waiting side knows too.">
+        <Field
+          form={form}
+          name="key"
+          label="Key"
+          hint="A cart or an order, say: a word that the waiting step knows too."
+        >
           {(control) => (
             <Input
               {...control}

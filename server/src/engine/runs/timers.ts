@@ -126,7 +126,7 @@ export async function wakeTaken(
   await storeRuns(transaction, woken, writing)
 }
 
-/** The timer of a delay or digest, not that of a retry. Whoever deletes it, a wake or a person, ends the wait. */
+/** The timer of a step that waits, not that of a retry. Whoever deletes it, a wake or a person, ends the wait. */
 const takeWait = statement(
   'take_wait',
   `DELETE FROM timers t USING jobs j

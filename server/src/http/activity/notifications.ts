@@ -136,8 +136,9 @@ export const notifications: Resource = (app, services) => {
       config: { act: 'run.wait-ended', role: 'editor', refusals: [404, 409] },
       schema: {
         tags,
-        summary: 'End the delay or digest in which this run waits',
-        description: 'The run goes on at once; a digest sends what it has collected until now.',
+        summary: 'End the wait of this run',
+        description:
+          'The run goes on at once. A digest sends what it has collected, a wait for an event ends as after its timeout, a question as after its deadline.',
         params: Params,
         response: { 200: Type.Object({ stepId: Type.String({ description: 'The step that waited' }) }) },
       },

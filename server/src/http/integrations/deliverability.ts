@@ -49,7 +49,7 @@ export const deliverability: Resource = (app, services) => {
     {
       schema: {
         tags: ['Integrations'],
-        summary: "Check the domain of an e-mail integration's sender",
+        summary: "Check the domain of an email integration's sender",
         description:
           'Asks the DNS about SPF, DKIM, DMARC, MX and BIMI, and looks at the mail server of SMTP integrations. It takes up to ten seconds; what is not answered by then is skipped. The answer is remembered for a minute.',
         params: Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) }),

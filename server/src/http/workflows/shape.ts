@@ -139,12 +139,14 @@ const Variant = Body(
 
 const Tracking = Body(
   {
-    opens: Maybe(Type.Boolean({ description: 'Whether an e-mail tells that it was opened, by an image' })),
-    clicks: Maybe(Type.Boolean({ description: 'Whether links in an e-mail lead past this service, which counts' })),
+    opens: Maybe(Type.Boolean({ description: 'Whether emails have an image that tells when they are opened' })),
+    clicks: Maybe(
+      Type.Boolean({ description: 'Whether links in emails lead through this service, which counts clicks' }),
+    ),
   },
   {
     description:
-      'What is counted of its e-mails, which the law may ask consent for. Members left out stay as they are; null: nothing',
+      'What is counted of its emails; the law may ask for consent. Members left out stay as they are; null counts nothing',
   },
 )
 export type TrackingInput = Static<typeof Tracking>

@@ -104,9 +104,9 @@ export interface StepKind {
   messagesOf?(values: ControlValues): Array<{ path: string; stepId: string }>
   /** Variables that only its templates have: their schema, and their values from the results of earlier steps. */
   ownVariables?: { schema: Record<string, JsonSchema>; of(results: ControlValues): ControlValues }
-  /** Whether `layoutId` in its values names a layout. */
   /** The links to our pages that its texts can name. */
   links?: readonly string[]
+  /** Whether `layoutId` in its values names a layout. */
   usesLayout?: boolean
   /** Members of the values that are never templates. */
   literals?: readonly string[]

@@ -152,7 +152,7 @@ function EventFields({ path, entry, onEntry }: EntryProps) {
         hint={
           isBlank(entry.key)
             ? 'Without a key, only events about the subscriber of the run count.'
-            : 'Only events with this key count, about whomever they are, unless they name another subscriber.'
+            : 'Only events with this key count. Events that name another subscriber do not.'
         }
         value={entry.key}
         onValue={(key) => put({ key: key || undefined })}
@@ -287,7 +287,7 @@ function LookBack() {
     <>
       <FieldFrame
         label="Events count"
-        hint="One that came before the wait began ends it at once, if it counts."
+        hint="An event that counts ends the wait at once, even if it came before the wait began."
         errors={kind === 'longer' ? [] : issuesAt(issues, 'lookBack').map(({ message }) => message)}
       >
         {(control) => (

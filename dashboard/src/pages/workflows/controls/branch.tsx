@@ -186,7 +186,7 @@ const End = ({ path, arm, onArm }: ArmFieldProps & { path: string }) => (
   <SwitchControl
     path={path}
     label="End the run behind it"
-    hint="Otherwise the run goes on below the branch."
+    hint="Otherwise the run goes on with the step after the branch."
     value={arm.end}
     onValue={(end) => onArm({ ...arm, end })}
   />

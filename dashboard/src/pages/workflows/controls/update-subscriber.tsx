@@ -101,7 +101,7 @@ function ChangedField({ name, onLeave }: { name: Name; onLeave: () => void }) {
         <>
           <div className="mt-6.5">
             <Segments
-              label={`What becomes of ${label}`}
+              label={`What happens to ${label}`}
               value={isCleared ? 'clear' : 'set'}
               onValue={(next) => set({ [name]: next === 'clear' ? null : undefined })}
               options={[

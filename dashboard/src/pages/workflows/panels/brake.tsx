@@ -31,7 +31,7 @@ export function BrakeBanner({ workflowId, brake }: BrakeProps) {
   const confirm = async () => {
     const isSure = await ask({
       title: 'Send emails again?',
-      body: 'Counts begin anew. Emails that failed meanwhile are not sent by themselves: find them under Deliveries, and send again those that should go.',
+      body: 'Counts begin anew. Emails that failed meanwhile are not sent by themselves: find them under Failed deliveries, and send again those that should go.',
       confirm: 'Release',
       danger: false,
     })

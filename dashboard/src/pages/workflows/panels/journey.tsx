@@ -57,11 +57,11 @@ export function JourneySettings({ workflow, draft, readOnly, onChange }: Journey
             label="Cancellation key"
             optional
             placeholder="{{payload.orderId}}"
-            hint="Runs that are under way can be cancelled by it. A trigger can give another."
+            hint="One request can cancel all runs that have this key. A trigger can send its own."
             value={journey.cancellationKey}
             onValue={(key) => set({ cancellationKey: key || undefined })}
           />
-          <FieldFrame label="Outside a subscriber’s schedule" hint="What becomes of a message then.">
+          <FieldFrame label="Outside a subscriber’s schedule" hint="What happens to a message then.">
             {(control) => (
               <Select
                 {...control}
@@ -126,7 +126,7 @@ function Goals({ stored = none, onGoals }: GoalsProps) {
   return (
     <fieldset className="space-y-3">
       <legend className="mb-1.5 text-sm font-medium">Goals</legend>
-      <p className="text-sm text-muted">The first that is met ends the run, wherever it stands.</p>
+      <p className="text-sm text-muted">The first goal that is met ends the run, at any step.</p>
       {goals.map((goal, index) => (
         <GoalFields
           // biome-ignore lint/suspicious/noArrayIndexKey: a goal is its place

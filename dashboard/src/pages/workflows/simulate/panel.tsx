@@ -507,9 +507,7 @@ function Notes({ played, stepName, isPlayedAsActive }: NotesProps) {
           `${played.waiting.length === 1 ? 'One step still waits' : `${played.waiting.length} steps still wait`} after ${days} days.`,
         ]
       : []),
-    ...played.assumed.map(
-      ({ stepId }) => `“${stepName(stepId)}” is taken to answer with an example; nobody is called.`,
-    ),
+    ...played.assumed.map(({ stepId }) => `“${stepName(stepId)}” gets an example as its answer; nothing is called.`),
     ...(isPlayedAsActive ? ['The workflow is inactive; it is played as if it were active.'] : []),
   ]
   if (notes.length === 0) return null
