@@ -8,7 +8,7 @@ const [out = path.join(here, 'dist')] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(path.join(here, '..', 'package.json'), 'utf8'))
 
 /** What `belfry outbox install` runs. */
-const outboxSql = ['0076-outbox.sql', '0086-outbox-commit.sql']
+const outboxSql = ['0076-outbox.sql', '0086-outbox-commit.sql', '0100-strict.sql']
   .map((name) => readFileSync(path.join(here, '..', 'server', 'src', 'db', 'migrations', name), 'utf8'))
   .join('\n')
 

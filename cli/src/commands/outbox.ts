@@ -16,7 +16,7 @@ const version = 1
 const schemaText = (): string =>
   typeof belfryOutboxSql === 'string'
     ? belfryOutboxSql
-    : ['0076-outbox', '0086-outbox-commit']
+    : ['0076-outbox', '0086-outbox-commit', '0100-strict']
         .map((name) => readFileSync(new URL(`../../../server/src/db/migrations/${name}.sql`, import.meta.url), 'utf8'))
         .join('\n')
 
