@@ -27,6 +27,19 @@ describe('attempts to sign in', () => {
   })
 })
 
+describe('attempts with a link', () => {
+  const attempt = () => takeAttempt(server.database.db, { address: '192.0.2.58' }, began)
+
+  test('are sixty from an address; a right one does not count', async () => {
+    let takeBack = () => Promise.resolve()
+    for (let n = 0; n < 60; n += 1) takeBack = await attempt()
+    await takeBack()
+    // The first is the sixtieth, the others take turns.
+    const tries = await Promise.allSettled(Array.from({ length: 7 }, attempt))
+    expect(tries.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+  })
+})
+
 describe('mails with a link for a new password', () => {
   const take = (email: string, ms: number) => takeResetMail(server.database.db, email, later(ms))
 
