@@ -77,7 +77,10 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .option('--repository <name>', 'instead of what Git says')
     .action((ids: string[], options: Parameters<typeof push>[2]) => push(context(), ids, options))
   command('validate', 'check the files without a service').action(() => validate(context()))
-  command('test', 'play scenario files with the workflows of the folder')
+  command(
+    'test',
+    'play scenario files, each with its own workflow from the folder; workflows that it names beside it are as they are stored',
+  )
     .argument('[paths...]', 'files or folders; by default scenarios/ in the folder')
     .option('--only <text>', 'those whose name has this text')
     .option('--junit <file>', 'write a report for CI')

@@ -1,5 +1,7 @@
 // Calls of the SQL functions in a database of the application's own, carried out by the tool and by the service.
 import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { drainOther } from '../../server/src/engine/outbox/other-database.ts'
@@ -176,6 +178,42 @@ test('where ids are forgotten sooner, older calls are refused sooner', async () 
   }
   const { rows } = await owner.query("SELECT message FROM belfry.refused WHERE transaction_id = 'aged-1-12'")
   expect(rows).toEqual([{ message: 'The call is older than 12 hours; it may have been carried out already' }])
+})
+
+test('the tool asks the service how long it remembers ids', async () => {
+  const other = createServer((request, response) => {
+    const send = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (request.url === '/v2/outbox/settings') return settings === undefined ? send(404, {}) : send(200, settings)
+    if (request.url?.startsWith('/v1/environments/me'))
+      return send(200, { data: { name: 'Development', identifier: 'dev', _id: 'dev' } })
+    return send(201, [{ status: 'processed' }])
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  let settings: object | undefined
+  const drain = async (hours: number) => {
+    await call(app, 'order', 'ada', {}, {})
+    await owner.query(`UPDATE belfry.outbox SET created_at = created_at - interval '${hours} hours'`)
+    const place = { url: `http://127.0.0.1:${port}`, key: 'any' }
+    return (await command.run(folder, place, 'outbox', 'drain', '--database', url, '--once', '--json')).json
+  }
+  try {
+    settings = { dedupDays: 1 }
+    expect(await drain(11)).toEqual({ accepted: 1, refused: 0 })
+    expect(await drain(12)).toEqual({ accepted: 0, refused: 1 })
+    settings = { dedupDays: 90 }
+    expect(await drain(695)).toEqual({ accepted: 1, refused: 0 })
+    expect(await drain(696)).toEqual({ accepted: 0, refused: 1 })
+    // One of an earlier version does not say.
+    settings = undefined
+    expect(await drain(695)).toEqual({ accepted: 1, refused: 0 })
+    expect(await drain(696)).toEqual({ accepted: 0, refused: 1 })
+  } finally {
+    other.closeAllConnections()
+    await new Promise((resolve) => other.close(resolve))
+  }
+  expect((await api.get('/v2/outbox/settings')).body).toMatchObject({ dedupDays: 30 })
 })
 
 test('drain without --once goes on until it is told to end: what is committed meanwhile is carried out', async () => {

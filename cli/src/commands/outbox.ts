@@ -145,9 +145,10 @@ async function drain(context: Context, _ids: string[], options: Options): Promis
   const pool = openOther(url, (error) => terminal.warn(error.message))
   try {
     await checkVersion(pool)
-    const work = () =>
+    const memory = new Memory(service)
+    const work = async () =>
       drainOther({
-        ...{ pool, environments: [name, identifier, _id], now: () => new Date() },
+        ...{ pool, environments: [name, identifier, _id], now: () => new Date(), dedupDays: await memory.days() },
         accept: (rows) => accept(service, rows),
         onTaken(kind, { accepted, refused }) {
           totals.accepted += accepted
@@ -161,6 +162,34 @@ async function drain(context: Context, _ids: string[], options: Options): Promis
     terminal.result(totals, () => `${totals.accepted} accepted, ${totals.refused} refused`)
   } finally {
     await pool.end()
+  }
+}
+
+const askAgainMs = 3_600_000
+
+/** How long the service remembers transaction ids. Asked from time to time: its settings may change while a drain goes on. */
+class Memory {
+  readonly #service: Service
+  #asked: { at: number; days: number | undefined } | undefined
+
+  constructor(service: Service) {
+    this.#service = service
+  }
+
+  /** Undefined for a service of an earlier version, which does not say. */
+  async days(): Promise<number | undefined> {
+    if (!this.#asked || Date.now() - this.#asked.at >= askAgainMs)
+      this.#asked = { at: Date.now(), days: await this.#ask() }
+    return this.#asked.days
+  }
+
+  async #ask(): Promise<number | undefined> {
+    try {
+      return (await this.#service.get<{ dedupDays: number }>('/v2/outbox/settings')).dedupDays
+    } catch (error) {
+      if (error instanceof Failure && error.status === 404) return undefined
+      throw error
+    }
   }
 }
 

@@ -267,6 +267,13 @@ export interface Operations {
       createdAt: string
     }
   }
+  /** What to know for carrying out calls of another database */
+  'GET /v2/outbox/settings': {
+    answer: {
+      /** How long a transactionId is remembered, in days (BELFRY_DEDUP_DAYS) */
+      dedupDays: number
+    }
+  }
   /** List calls of the SQL functions that were refused */
   'GET /v2/outbox/refused': {
     query?: {

@@ -95,6 +95,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'requireSecondFactor'
     | 'dashboardDir'
     | 'retention'
+    | 'dedupDays'
     | 'limits'
     | 'metricsToken'
     | 'mostRequests'

@@ -1,4 +1,5 @@
-// Calls of the SQL functions that were refused after their transaction had committed: listed, and carried out again.
+// Calls of the SQL functions that were refused after their transaction had committed: listed, and carried out again. And what whoever
+// carries out calls from another database has to know.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, cursorPage } from '../../db/core/page.ts'
@@ -41,8 +42,27 @@ const toRefusedCall = (row: Row): Static<typeof RefusedCall> => ({
   refusedAt: row.refused_at,
 })
 
-export const refusedCalls: Resource = (app, { db, pool, clock }) => {
+export const refusedCalls: Resource = (app, { db, pool, clock, config }) => {
   const tags = ['Events']
+
+  app.get(
+    '/v2/outbox/settings',
+    {
+      schema: {
+        tags,
+        summary: 'What to know for carrying out calls of another database',
+        description: 'For `belfry outbox drain`. See docs/sql.md.',
+        response: {
+          200: Type.Object({
+            dedupDays: Type.Number({
+              description: 'How long a transactionId is remembered, in days (BELFRY_DEDUP_DAYS)',
+            }),
+          }),
+        },
+      },
+    },
+    () => ({ dedupDays: config.dedupDays }),
+  )
 
   app.get(
     '/v2/outbox/refused',
