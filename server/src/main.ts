@@ -483,7 +483,11 @@ function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string 
   return message || code
 }
 
-const linkCommand = 'npm run sign-in-link'
+/** Beside the program of the installed package lies its command. */
+const isPackage = existsSync(path.join(path.dirname(process.argv[1] ?? ''), '../../../bin/belfry-server.mjs'))
+const named = (command: string, args = ''): string =>
+  isPackage ? `belfry-server ${command}${args && ` ${args}`}` : `npm run ${command}${args && ` -- ${args}`}`
+const linkCommand = named('sign-in-link')
 
 /** One-off commands: `node main.ts <command>` does it and exits. */
 const commands: Record<string, (config: Config, parts: Parts, args: string[]) => Promise<string>> = {
@@ -532,7 +536,7 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
 
   async restore(config, parts, args) {
     const [name] = args.filter(isNoFlag)
-    if (name === undefined) throw new StartError('Name the backup file: npm run restore -- <file>')
+    if (name === undefined) throw new StartError(`Name the backup file: ${named('restore', '<file>')}`)
     const { dataDir, secretKey, databaseUrl, sessionDatabaseUrl } = config
     if (databaseUrl !== undefined) {
       const place = { file: path.resolve(name), databaseUrl: sessionDatabaseUrl ?? databaseUrl }
@@ -550,14 +554,32 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
   },
 }
 
-const isNoFlag = (arg: string) => !arg.startsWith('--')
+const isNoFlag = (arg: string) => !arg.startsWith('-')
+
+/** What each command takes. */
+const usages: Record<string, { args: string; flags: string[] }> = {
+  'sign-in-link': { args: '[address]', flags: ['--remove-second-factor'] },
+  doctor: { args: '', flags: [] },
+  backup: { args: '[file]', flags: ['--with-key'] },
+  restore: { args: '<file>', flags: ['--force'] },
+}
+const usageOf = (command: string): string => {
+  const { args, flags } = usages[command] ?? { args: '', flags: [] }
+  return [`Usage: ${named(command)}`, args, ...flags.map((flag) => `[${flag}]`)].filter(Boolean).join(' ')
+}
 
 /** @returns what to tell the operator */
 export async function doCommand(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const parts = new Parts()
   try {
+    if (['--help', '-h', 'help'].includes(command))
+      return ['Without a command it is the service.', ...Object.keys(commands).map(usageOf)].join('\n')
     const work = commands[command]
     if (!work) throw new StartError(`There is no command ${command}; use one of ${Object.keys(commands).join(', ')}.`)
+    if (args.includes('--help') || args.includes('-h')) return usageOf(command)
+    // A misspelled one would be lost in silence.
+    const unknown = args.find((arg) => !isNoFlag(arg) && !usages[command]?.flags.includes(arg))
+    if (unknown !== undefined) throw new StartError(`There is no option ${unknown}. ${usageOf(command)}`)
     return await work(readConfig(env).config, parts, args)
   } finally {
     await parts.end()

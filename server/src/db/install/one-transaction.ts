@@ -11,6 +11,8 @@ export class OneTransaction extends EventEmitter {
   constructor(client: pg.Client) {
     super()
     this.#client = client
+    // The queue warns about pools that nobody listens to. Whoever gave the connection hears of its errors.
+    for (const name of ['error', 'connect']) this.on(name, () => undefined)
   }
 
   /** For code that takes a pool. */

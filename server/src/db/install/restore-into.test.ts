@@ -1,10 +1,10 @@
 // Moving into a database of one's own: files.md §8.
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { withDatabase } from '../../../test/global-setup.ts'
 import { plant } from '../../../test/planted.ts'
 import { dumpSchema } from '../../../test/schema-dump.ts'
@@ -154,6 +154,13 @@ describe('restoring into DATABASE_URL', () => {
     process.exitCode = 0
   })
 
+  test('nothing but its own steps is told', async () => {
+    const warned = vi.spyOn(console, 'warn')
+    await restore(withoutKey, await emptyDatabase())
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
+  })
+
   test('a backup of an own database is one of the same kind', async () => {
     const url = await emptyDatabase()
     await restore(withoutKey, url)
@@ -162,6 +169,27 @@ describe('restoring into DATABASE_URL', () => {
       /tables, \d+ rows/,
     )
     expect(await restore(file, await emptyDatabase())).toMatch(/^Restored the database/)
+  })
+})
+
+describe('a command', () => {
+  const backups = () => readdirSync('.').filter((name) => name.endsWith('.backup'))
+
+  test.each([
+    ['backup', '--help', 'Usage: npm run backup [file] [--with-key]'],
+    ['restore', '-h', 'Usage: npm run restore <file> [--force]'],
+    ['--help', '', 'Usage: npm run sign-in-link [address] [--remove-second-factor]'],
+  ])('%s %s says how it is used, and does nothing', async (command, flag, usage) => {
+    const files = backups()
+    expect(await doCommand(command, flag === '' ? [] : [flag], {})).toContain(usage)
+    expect(backups()).toEqual(files)
+  })
+
+  test('refuses an option that it does not have', async () => {
+    const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', BELFRY_SECRET_KEY: secretKey }
+    await expect(doCommand('backup', ['--with-keys'], env)).rejects.toThrow(
+      'There is no option --with-keys. Usage: npm run backup [file] [--with-key]',
+    )
   })
 })
 
