@@ -1,6 +1,6 @@
 // Layouts, integrations, variables, topics, tenants and contexts of Novu.
 import { secretName } from '../../../../server/src/engine/definitions/settings.ts'
-import { findProvider, secretCredentials } from '../../../../server/src/providers/catalog.ts'
+import { findStoredProvider, secretCredentials } from '../../../../server/src/providers/catalog.ts'
 import type { Intake } from '../intake.ts'
 import { filled, type Json, Members } from '../members.ts'
 import { type Ids, providerIn } from './data.ts'
@@ -68,7 +68,7 @@ export function takeIntegration(intake: Intake, value: Json, ids: Ids): void {
   members.take('kind')
   members.unmapped('configurations', 'no_equivalent', 'set up delivery reports anew; their address is another')
   const providerId = providerIn(members.take('providerId'))
-  const provider = findProvider(providerId)
+  const provider = findStoredProvider(providerId)
   const credentials: Json = {}
   const given = members.members('credentials')
   for (const name of given.rest()) {
