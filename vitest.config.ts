@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './scripts/longest-first.mjs'
 
 export default defineConfig({
   test: {
@@ -11,6 +12,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', './scripts/count-reporter.mjs'],
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // Files of one worker share what is loaded: reading the service anew for each took more than half of all the time.
     isolate: false,
     maxWorkers: 4,

@@ -29,6 +29,8 @@ export default async function setup(project: TestProject) {
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
+      // It would go round all the databases of the workers, which live for a few minutes.
+      autovacuum: 'off',
       max_connections: '300',
       max_prepared_transactions: '50',
     },

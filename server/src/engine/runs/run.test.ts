@@ -624,9 +624,9 @@ test.each<JobStatus>(['pending', 'running', 'completed', 'failed', 'canceled', '
   (status) => {
     const job = { type: 'delay', status, dueAt: null, details: [], isChanged: false } as unknown as JobState
     const effects = noEffects()
-    const asked = [...wakeUp({ jobs: [job], effects } as unknown as RunState, job, new Date(0))]
-    expect([asked, job, effects]).toEqual([
-      [],
+    const woken = wakeUp({ jobs: [job], effects } as unknown as RunState, job, new Date(0)).next()
+    expect([woken, job, effects]).toEqual([
+      { done: true, value: undefined },
       { type: 'delay', status, dueAt: null, details: [], isChanged: false },
       noEffects(),
     ])
