@@ -121,9 +121,9 @@ function fingerprint(/** @type {Part} */ { sources }) {
 function filesOf(/** @type {string} */ source) {
   if (!existsSync(inRoot(source))) return []
   if (!statSync(inRoot(source)).isDirectory()) return [source]
-  return readdirSync(inRoot(source), { recursive: true, encoding: 'utf8' })
-    .filter((file) => !/\.test\.tsx?$|\.sql$/.test(file) && !statSync(inRoot(source, file)).isDirectory())
-    .map((file) => path.join(source, file))
+  return readdirSync(inRoot(source), { recursive: true, withFileTypes: true })
+    .filter((file) => !file.isDirectory() && !/\.test\.tsx?$|\.sql$/.test(file.name))
+    .map((file) => path.relative(root, path.join(file.parentPath, file.name)))
     .sort()
 }
 

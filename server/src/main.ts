@@ -45,6 +45,8 @@ const queueConnections = 6
 /** For advances of held clocks, each of which has one, and for requests where a clock is held. */
 const [advanceConnections, actConnections] = [10, 4]
 const jobsAtOnce = 10
+/** How often the outbox is looked at besides what the alarm says every second. */
+const outboxLooksMs = 60_000
 /**
  * Delivery jobs mostly wait for providers, so they have workers of their own: a provider that hangs must not delay new
  * triggers. Four times the calls one integration may have in flight (steps/delivery/circuit-breaker.ts), so that several
@@ -186,14 +188,19 @@ export async function startService(
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, held_work, ...others } = tasks
-      const common = { ...sessions, alarm: new Alarm(sessions.pool), log, bell: engine.bell }
+      const alarm = new Alarm(sessions.pool)
+      const common = { ...sessions, alarm, log, bell: engine.bell }
       parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
       for (const [taskList, concurrency, more] of [
         [others, jobsAtOnce, { schedule }],
         [{ deliver, held_work }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const)
         workers.push(await startWorker({ ...common, ...more, tasks: taskList, concurrency }))
-      const watch = new OutboxWatch({ url: sessions.url, work: (taken) => outbox.takeSome(taken), onError })
+      const watch = new OutboxWatch({
+        ...{ url: sessions.url, work: (taken) => outbox.takeSome(taken), onError },
+        lookEveryMs: outboxLooksMs,
+      })
+      alarm.onCalls = () => watch.tell()
       watch.start()
       parts.add(() => watch.stop())
       for (const other of config.outboxes)

@@ -1,12 +1,12 @@
-// Looks into an outbox whenever there may be something: when a caller notifies, and every second in any case. While calls keep
-// coming it is awake: it holds a lock that tells callers not to notify, and looks every few milliseconds. What comes while some
-// calls are carried out does not wait for them.
+// Looks into an outbox whenever there may be something: when a caller notifies, and every second in any case (in our own database
+// queue/alarm.ts does, together with its own look). While calls keep coming it is awake: it holds a lock that tells callers not to
+// notify, and looks every few milliseconds. What comes while some calls are carried out does not wait for them.
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { awakeLock, callersLock, channel } from './rows.ts'
 
-/** Every second, because a notification may be lost. */
-const lookEveryMs = 1_000
+/** Because a notification may be lost. */
+const usuallyEveryMs = 1_000
 const looksWhenAwakeMs = 2
 /** When only a transaction that has called is open, and may stay so for long. */
 const looksWhenCalledMs = 50
@@ -41,6 +41,8 @@ export interface WatchOptions {
    */
   work(taken: (calls: number) => void): Promise<number>
   onError(error: Error): void
+  /** How often to look while nobody notifies. */
+  lookEveryMs?: number
   /** Rests for so long, or until it is aborted. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -126,6 +128,7 @@ export class OutboxWatch {
 
   async #watch(): Promise<void> {
     const client = this.#client as pg.Client
+    const { lookEveryMs = usuallyEveryMs } = this.#options
     let [lastTaken, restMs] = [Number.NEGATIVE_INFINITY, 0]
     while (!this.#isOver) {
       let waits = this.#isTold && this.#groups.size === 0

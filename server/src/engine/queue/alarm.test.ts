@@ -21,3 +21,27 @@ test('rings for due jobs of its own tasks, and for no others', async () => {
   await vi.waitFor(() => expect([mine[0], theirs[0]]).toEqual([2, 1]), { timeout: 20_000, interval: 5 })
   expect(nobodys).toEqual([])
 })
+
+test('tells of calls in the outbox, which may have come without a notification', async () => {
+  const { pool } = server.database
+  const alarm = new Alarm(pool)
+  let told = 0
+  alarm.onCalls = () => {
+    told += 1
+  }
+  let looked = 0
+  leaves.push(
+    alarm.join(['some'], () => {
+      looked += 1
+    }),
+  )
+  await pool.query("SELECT graphile_worker.add_job('some')")
+  await vi.waitFor(() => expect(looked).toBeGreaterThan(0), { timeout: 20_000, interval: 5 })
+  expect(told).toBe(0)
+  await pool.query(
+    "INSERT INTO belfry.outbox (environment_id, kind, format, body, role, created_at) VALUES ($1, 'trigger', 1, '{}', '', now())",
+    [server.api.environmentId],
+  )
+  await vi.waitFor(() => expect(told).toBeGreaterThan(0), { timeout: 20_000, interval: 5 })
+  await pool.query('DELETE FROM belfry.outbox')
+})

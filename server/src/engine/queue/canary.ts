@@ -2,7 +2,7 @@
 // ago one last arrived tells an operator whether notifications arrive. Its environment belongs to a hidden organization, so it
 // appears in no lists or counts, and it deletes what earlier rounds left.
 import type { CronItem, TaskList } from 'graphile-worker'
-import { sql } from 'kysely'
+import type pg from 'pg'
 import type { Db } from '../../db/core/database.ts'
 import { hiddenId, newId } from '../../db/core/ids.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
@@ -19,6 +19,7 @@ export const canarySchedule: CronItem[] = [
 const name = 'canary'
 
 interface Surroundings {
+  pool: pg.Pool
   db: Db
   secrets: Secrets
   clock: { now(): Date }
@@ -29,7 +30,7 @@ export function canary(surroundings: Surroundings): TaskList {
   return {
     async canary() {
       if (!(await hasPlace(surroundings))) return
-      await tidyUp(surroundings.db)
+      await tidyUp(surroundings.pool)
       await surroundings.engine.trigger({
         ...{ environmentId: hiddenId, name, recipients: [{ subscriberId: name }], payload: {}, overrides: {} },
         ...{ transactionId: undefined, actor: undefined, tenant: undefined, context: undefined },
@@ -76,22 +77,20 @@ async function hasPlace({ db, secrets, clock }: Surroundings): Promise<boolean> 
 }
 
 /** Deletes everything before the trigger of the latest message; ids begin with their time. */
-async function tidyUp(db: Db): Promise<void> {
-  const last = await db
-    .selectFrom('messages')
-    .select('event_id')
-    .where('environment_id', '=', hiddenId)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (!last) return
-  for (const [table, column, before] of [
-    ['messages', 'id', last.event_id],
-    ['jobs', 'notification_id', last.event_id],
-    ['notifications', 'id', last.event_id],
-    ['events', 'id', last.event_id],
-    ['transactions', 'transaction_id', `txn_${last.event_id}`],
-  ])
-    await sql`DELETE FROM ${sql.table(table ?? '')}
-              WHERE environment_id = ${hiddenId} AND ${sql.ref(column ?? '')} < ${before}`.execute(db)
+async function tidyUp(pool: pg.Pool): Promise<void> {
+  await pool.query({ name: 'tidy_up_canary', text: tidying, values: [hiddenId] })
 }
+
+const tidying = `
+  WITH last AS (SELECT event_id AS id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT 1),
+  ${[
+    ['messages', 'id'],
+    ['jobs', 'notification_id'],
+    ['notifications', 'id'],
+  ]
+    .map(
+      ([table, id]) =>
+        `of_${table} AS (DELETE FROM ${table} WHERE environment_id = $1 AND ${id} < (SELECT id FROM last))`,
+    )
+    .join(', ')}
+  DELETE FROM events WHERE environment_id = $1 AND id < (SELECT id FROM last)`

@@ -9,6 +9,7 @@ import { newId } from '../../db/core/ids.ts'
 import { Secrets } from '../../db/core/secrets.ts'
 import type { Retention } from '../retention/retention.ts'
 import { choreSchedule, chores, queueEnvironmentPurge } from './chores.ts'
+import type { Round } from './worker.ts'
 
 const server = useServer()
 const moreThanTwoBatches = 10_001
@@ -90,8 +91,19 @@ describe('jobs that failed', () => {
     })
   })
 
-  test('by a chore that runs every minute', () => {
-    expect(choreSchedule).toContainEqual({ task: 'hurry_failed', everyMs: 60_000 })
+  test('by a chore that runs every minute, where any waits for longer', async () => {
+    const round = choreSchedule.find(({ task }) => task === 'hurry_failed') as Round
+    expect(round).toEqual({ task: 'hurry_failed', everyMs: 60_000, when: expect.any(String) })
+    const isNeeded = async () => {
+      const { rows } = await sql<{ is: boolean }>`SELECT ${sql.raw(round.when ?? '')} AS is`.execute(server.database.db)
+      return rows[0]?.is
+    }
+    await add({ name: 'is retried soon', attempts: 3, hours: 0 })
+    await add({ name: 'waits for its time', attempts: 0, hours: 6 })
+    await add({ name: 'is being tried', attempts: 11, hours: 6, lockedBy: 'somebody' })
+    expect(await isNeeded()).toBe(false)
+    await add({ name: 'failed ten times', attempts: 10, hours: 6 })
+    expect(await isNeeded()).toBe(true)
   })
 })
 

@@ -58,8 +58,12 @@ const retryMinutes = 5
 /** After the library's limit a job stays undone. Jobs with that limit must be done, so their count is kept well below it. */
 const [mostAttempts, countedAttempts] = [25, 10]
 
+const waitsForLong = `
+  SELECT FROM graphile_worker._private_jobs
+  WHERE is_available AND attempts > 0 AND run_at > now() + make_interval(mins => ${retryMinutes})`
+
 export const choreSchedule: Array<CronItem | Round> = [
-  { task: 'hurry_failed', everyMs: 60_000 },
+  { task: 'hurry_failed', everyMs: 60_000, when: `EXISTS (${waitsForLong})` },
   // A missed round is not repeated: the next one deletes the same rows.
   { task: 'purge_idempotency_keys', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },

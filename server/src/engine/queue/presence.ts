@@ -148,10 +148,11 @@ export class Presence {
 
   async #look(client: pg.Client, self: string): Promise<void> {
     // Shared, so that two workers polling at once do not see each other as the owner. Our own lock we could take again.
-    const { rows } = await client.query<{ pool_id: string }>(
-      `SELECT pool_id FROM workers WHERE pool_id <> $1 AND pg_try_advisory_xact_lock_shared(${keyOf('pool_id')})`,
-      [self],
-    )
+    const { rows } = await client.query<{ pool_id: string }>({
+      name: 'free_workers',
+      text: `SELECT pool_id FROM workers WHERE pool_id <> $1 AND pg_try_advisory_xact_lock_shared(${keyOf('pool_id')})`,
+      values: [self],
+    })
     const free = new Set(rows.map((row) => row.pool_id))
     for (const id of this.#suspects.keys()) if (!free.has(id)) this.#suspects.delete(id)
     const now = performance.now()

@@ -236,23 +236,84 @@ test('scheduled jobs run once, however many workers there are', async () => {
   expect(done).toEqual([...new Set(done)])
 })
 
-test('a start opens few connections, however many jobs may run at a time', async () => {
-  const database = openDatabase(server.database.url, { connections: 20, onError: () => undefined })
-  const log = pino({ level: 'silent' })
-  let polls = 0
-  database.pool.on('acquire', () => {
-    polls += 1
-  })
+test('a periodic job is queued only where there is something to do, if its round says how to tell', async () => {
+  const { database } = server
+  let done = 0
+  const when = 'EXISTS (SELECT FROM idempotency_keys)'
   const worker = await startWorker({
     ...database,
     alarm: new Alarm(database.pool),
-    tasks: { idle: () => undefined },
-    schedule: [],
-    concurrency: 100,
-    log,
+    tasks: {
+      needed: async () => {
+        done += 1
+      },
+      usual: () => undefined,
+    },
+    schedule: [
+      { task: 'needed', everyMs: 10, when },
+      { task: 'usual', everyMs: 10 },
+    ],
+    concurrency: 1,
+    log: pino({ level: 'silent' }),
   })
-  await expect.poll(() => polls, patiently).toBeGreaterThan(100)
+  const rounds = async () => {
+    const { rows } = await sql<{ task: string }>`SELECT task_identifier AS task FROM graphile_worker.jobs`.execute(
+      database.db,
+    )
+    return rows.map(({ task }) => task)
+  }
+  await expect.poll(rounds, patiently).toContain('usual')
+  await expect.poll(rounds, patiently).not.toContain('usual')
+  await expect.poll(rounds, patiently).toContain('usual')
+  expect(done).toBe(0)
+  await sql`
+    INSERT INTO idempotency_keys (environment_id, request_hash, body_hash, holder, expires_at)
+    VALUES (${server.api.environmentId}, 'some', '', '', ${server.clock.now()})`.execute(database.db)
+  await expect.poll(() => done, patiently).toBeGreaterThan(0)
+  await worker.stop()
+  await sql`DELETE FROM idempotency_keys`.execute(database.db)
+})
+
+test('a start polls a few times over a few connections, however many jobs may run at a time', async () => {
+  const { worker, polls, database } = await startWide()
+  await expect.poll(polls, patiently).toBeGreaterThan(0)
+  // By then each of a hundred would have polled.
+  await sql`SELECT graphile_worker.add_job('idle')`.execute(database.db)
+  await expect.poll(waitingJobs, patiently).toEqual([])
+  expect(polls()).toBeLessThan(30)
   expect(database.pool.totalCount).toBeLessThan(10)
   await worker.stop()
   await database.close()
 })
+
+test('jobs that waited before a start, and those that come while others run, all run at once', async () => {
+  for (let count = 0; count < 60; count += 1)
+    await sql`SELECT graphile_worker.add_job('held')`.execute(server.database.db)
+  const { worker, held, database } = await startWide()
+  await expect.poll(() => held.length, patiently).toBe(60)
+  await sql`SELECT count(graphile_worker.add_job('held')) FROM generate_series(1, 40)`.execute(database.db)
+  await expect.poll(() => held.length, patiently).toBe(100)
+  for (const letGo of held) letGo()
+  await expect.poll(waitingJobs, patiently).toEqual([])
+  await worker.stop()
+  await database.close()
+})
+
+/** A worker that runs a hundred jobs at a time, and those of them that wait to be let go. */
+async function startWide() {
+  const database = openDatabase(server.database.url, { connections: 20, onError: () => undefined })
+  let polls = 0
+  database.pool.on('acquire', () => {
+    polls += 1
+  })
+  const held: Array<() => void> = []
+  const worker = await startWorker({
+    ...database,
+    alarm: new Alarm(database.pool),
+    tasks: { idle: () => undefined, held: () => new Promise<void>((resolve) => held.push(resolve)) },
+    schedule: [],
+    concurrency: 100,
+    log: pino({ level: 'silent' }),
+  })
+  return { worker, held, database, polls: () => polls }
+}

@@ -28,6 +28,8 @@ const lingerMs = 5_000
 export interface Round {
   task: string
   everyMs: number
+  /** In SQL: whether there is anything to do. Without it, always. */
+  when?: string
 }
 
 interface Options extends Pick<Database, 'url' | 'pool'> {
@@ -171,29 +173,20 @@ async function startRun(options: Options): Promise<Run> {
   return { runner, presence, ended: Promise.race([runner.promise, ending.isOverdue]) }
 }
 
-/** How many of the library's workers poll for the first time at the same moment. */
+/** How many of the library's workers poll at first, and how many more with each job that is found. */
 const firstAtOnce = 2
 
 /**
- * The library's workers all poll when they start. Together they would open every connection of the pool, to keep them for minutes;
- * a few at a time, they share a few.
+ * The library's workers all poll when they start: hundreds of statements, over every connection of the pool. Most of them wait here
+ * until jobs are found. As many as are needed follow within moments, and there is always one without a job that can be told of one.
  */
 class FirstPolls {
   readonly #waiting: Array<() => void> = []
   #free = firstAtOnce
 
   constructor(events: WorkerEvents) {
-    const next = () => {
-      const go = this.#waiting.shift()
-      if (go) go()
-      else if (this.#free < firstAtOnce) this.#free += 1
-    }
-    // However a poll ends.
-    for (const name of ['worker:getJob:empty', 'worker:getJob:error', 'job:start'] as const) events.on(name, next)
-    events.on('pool:gracefulShutdown', () => {
-      this.#free = Number.POSITIVE_INFINITY
-      for (const go of this.#waiting.splice(0)) go()
-    })
+    events.on('job:start', () => this.#letGo(firstAtOnce))
+    events.on('pool:gracefulShutdown', () => this.#letGo(Number.POSITIVE_INFINITY))
   }
 
   /** Awaited before a worker's first poll. */
@@ -201,6 +194,12 @@ class FirstPolls {
     if (this.#free === 0) return new Promise((resolve) => this.#waiting.push(resolve))
     this.#free -= 1
     return undefined
+  }
+
+  #letGo(count: number): void {
+    const going = this.#waiting.splice(0, count)
+    this.#free += count - going.length
+    for (const go of going) go()
   }
 }
 
@@ -238,10 +237,11 @@ class Ending {
  * One waiting job is enough, however many workers ask; a missed one is replaced by the next. One that failed, and would back
  * off for longer and longer, is rescheduled to now.
  */
-async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
+async function goRound(pool: pg.Pool, { task, when = 'true' }: Round, log: Logger): Promise<void> {
   await pool
-    .query(
-      `WITH waiting AS (
+    .query({
+      name: `go_round_${task}`,
+      text: `WITH waiting AS (
          SELECT id, run_at FROM graphile_worker.jobs
          WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts
        ), failed AS (
@@ -249,9 +249,9 @@ async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<voi
        )
        SELECT hurried.id FROM failed, graphile_worker.reschedule_jobs(failed.ids, run_at := now(), attempts := 0) hurried
        UNION ALL
-       SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting)`,
-      [task],
-    )
+       SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting) AND ${when}`,
+      values: [task],
+    })
     .catch((error: unknown) => log.warn({ err: error, task }, 'could not queue a periodic job'))
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { planOf, statementsOf } from '../../../test/plan.ts'
 import { contentsOf, inApp, makeWorkflow, runOf, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
+import { engineSchedule } from '../engine.ts'
 
 const server = useServer()
 
@@ -130,6 +131,26 @@ test('the minutely job does not queue known wake-ups again', async () => {
   await server.database.pool.query("SELECT graphile_worker.add_job('queue_soon')")
   await server.drain()
   expect(await queued()).toEqual(before)
+})
+
+test('the minutely job is queued where something waits that comes due within minutes, or was missed', async () => {
+  const { pool } = server.database
+  const [round] = engineSchedule
+  const isNeeded = async () => (await pool.query<{ is: boolean }>(`SELECT ${round?.when} AS is`)).rows[0]?.is
+  const add = (dueIn: string, held: number | null = null) =>
+    pool.query(
+      `INSERT INTO timers (environment_id, subject_id, position, kind, due_at, held)
+       VALUES ('own', gen_random_uuid()::text, 0, 'step', now() + $1::interval, $2)`,
+      [dueIn, held],
+    )
+  await add('1 hour')
+  await add('1 minute', 1)
+  expect(await isNeeded()).toBe(false)
+  for (const dueIn of ['2 minutes', '-1 day']) {
+    await pool.query('TRUNCATE timers')
+    await add(dueIn)
+    expect(await isNeeded(), dueIn).toBe(true)
+  }
 })
 
 test('neither way of taking timers reads or sorts those it leaves', async () => {

@@ -93,6 +93,17 @@ test('metrics count requests by route pattern, not by path', async () => {
   expect(text).not.toContain('/one')
 })
 
+test('processor time counts from the start of the process, not from the first look at it', async () => {
+  const { url, stop } = await server.startAnother()
+  const { user, system } = process.cpuUsage()
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const of = (name: string) => Number(new RegExp(`^process_cpu_${name}seconds_total (.*)$`, 'm').exec(text)?.[1])
+  expect(of('')).toBeGreaterThanOrEqual((user + system) / 1e6)
+  expect(of('user_')).toBeGreaterThanOrEqual(user / 1e6)
+  expect(of('system_')).toBeGreaterThanOrEqual(system / 1e6)
+  await stop()
+})
+
 test('how long a job may wait is a setting', async () => {
   const patient = await server.startAnother({ queuePatienceSeconds: 3600 })
   await server.database.pool.query(
