@@ -126,8 +126,8 @@ export const engine = {
   'server/src/engine/runs/deliver.ts': [
     {
       breaks: 'a result of an older attempt overwrites that of the newer one',
-      from: "if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []",
-      to: "if (!run || !job || job.status !== 'running') return []",
+      from: 'if (job.attempts === attempts) return [{ run, progress',
+      to: 'if (job.attempts >= attempts) return [{ run, progress',
     },
     {
       tests: ['server/src/steps/delivery/dispatch.test.ts'],
