@@ -15489,7 +15489,19 @@ export interface Operations {
     query?: {
       lang?: string | undefined
     }
-    answer: undefined
+    answer: {
+      /** Nothing has changed; unsubscribed; subscribed again */
+      state: 'question' | 'done' | 'undone'
+      channel: string
+      /** Whose workflows are unsubscribed together */
+      category: string | null
+      brand: {
+        name: string | null
+        logoUrl: string | null
+        primaryColor: string | null
+        postalAddress: string | null
+      }
+    }
   }
   /** Unsubscribe */
   'POST /l/u/{token}': {
@@ -15497,7 +15509,19 @@ export interface Operations {
       token: string
     }
     body: FormData
-    answer: undefined
+    answer: {
+      /** Nothing has changed; unsubscribed; subscribed again */
+      state: 'question' | 'done' | 'undone'
+      channel: string
+      /** Whose workflows are unsubscribed together */
+      category: string | null
+      brand: {
+        name: string | null
+        logoUrl: string | null
+        primaryColor: string | null
+        postalAddress: string | null
+      }
+    }
   }
   /** Count a click, and go where the link leads */
   'GET /l/c/{token}': {
@@ -15525,7 +15549,33 @@ export interface Operations {
     query?: {
       lang?: string | undefined
     }
-    answer: undefined
+    answer: {
+      workflows: Array<{
+        workflowId: string
+        name: string
+        messageClass: 'transactional' | 'commercial'
+        category: string | null
+        /** Nobody can switch it off */
+        locked: boolean
+        channels: Array<{
+          channel: string
+          on: boolean
+          /** Held back by what a switch does not end, such as STOP by text message */
+          fixed: boolean
+        }>
+      }>
+      /** Which of their addresses refuse everything commercial */
+      stopped: 'none' | 'some' | 'all'
+      snoozedUntil: string | null
+      timezone: string | null
+      saved: boolean
+      brand: {
+        name: string | null
+        logoUrl: string | null
+        primaryColor: string | null
+        postalAddress: string | null
+      }
+    }
   }
   /** Save the page of preferences */
   'POST /l/p/{token}': {
@@ -15533,7 +15583,33 @@ export interface Operations {
       token: string
     }
     body: FormData
-    answer: undefined
+    answer: {
+      workflows: Array<{
+        workflowId: string
+        name: string
+        messageClass: 'transactional' | 'commercial'
+        category: string | null
+        /** Nobody can switch it off */
+        locked: boolean
+        channels: Array<{
+          channel: string
+          on: boolean
+          /** Held back by what a switch does not end, such as STOP by text message */
+          fixed: boolean
+        }>
+      }>
+      /** Which of their addresses refuse everything commercial */
+      stopped: 'none' | 'some' | 'all'
+      snoozedUntil: string | null
+      timezone: string | null
+      saved: boolean
+      brand: {
+        name: string | null
+        logoUrl: string | null
+        primaryColor: string | null
+        postalAddress: string | null
+      }
+    }
   }
   /** Begin a session that opens preferences only */
   'POST /l/p/{token}/session': {

@@ -1,8 +1,18 @@
 // Whose page it is, and in which language its reader reads.
+import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import type { Link } from '../../db/core/link-tokens.ts'
 import { consentOf } from '../../db/queries/consent.ts'
+import { Nullable } from '../edge/schema.ts'
 import type { PageBrand } from './page.ts'
+
+/** For those who make a page of their own. */
+export const Brand = Type.Object({
+  name: Nullable(Type.String()),
+  logoUrl: Nullable(Type.String()),
+  primaryColor: Nullable(Type.String()),
+  postalAddress: Nullable(Type.String()),
+})
 
 /** The subscriber may be gone. */
 export async function findBrand(db: Db, link: Link): Promise<{ brand: PageBrand; locale: string | null }> {

@@ -245,6 +245,24 @@ describe('a link', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
+  test('is JSON for whoever asks for no page, and confirmed or taken back with the same forms', async () => {
+    const api = await prepared({ base: 'https://mail.acme.example', more: { consentCategory: 'offers' } })
+    const path = linkIn(await mailOf(api))
+    const brand = { name: 'Acme', logoUrl: null, primaryColor: null, postalAddress: '1 Main Street' }
+    for (const accept of ['application/json', '*/*']) {
+      const answer = await browse(path, 'GET', undefined, { accept })
+      expect(answer.body).toEqual({ state: 'question', channel: 'email', category: 'offers', brand })
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    }
+    expect(await entries(api)).toEqual([])
+    const asked = { ...form, accept: 'application/json' }
+    expect((await browse(path, 'POST', 'confirm=1', asked)).body).toMatchObject({ state: 'done' })
+    expect(await entries(api)).toMatchObject([{ source: 'page', scope: { type: 'category', category: 'offers' } }])
+    expect((await browse(path, 'POST', 'undo=1', asked)).body).toMatchObject({ state: 'undone' })
+    expect(await entries(api)).toEqual([])
+  })
+
   test('whose address has changed does not speak for the subscriber', async () => {
     const api = await prepared()
     const path = linkIn(await mailOf(api))

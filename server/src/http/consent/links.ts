@@ -6,10 +6,11 @@ import type { Link } from '../../db/core/link-tokens.ts'
 import { resubscribe, unsubscribe } from '../../engine/consent/unsubscribe.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { consentTexts } from '../../render/consent-texts.ts'
-import { alwaysSent, asPage, languageOf, pagePolicy, takeForms } from '../edge/link-pages.ts'
+import { alwaysSent, asPage, languageOf, pagePolicy, takeForms, wantsPage } from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
+import { Nullable } from '../edge/schema.ts'
 import { InboxLimits } from '../inbox/limit.ts'
-import { findBrand } from './brand.ts'
+import { Brand, findBrand } from './brand.ts'
 import { openLink } from './open-link.ts'
 import { messagePage, type PageState, unsubscribePage } from './page.ts'
 import { preferencePages } from './preferences.ts'
@@ -22,9 +23,25 @@ const Page = {
   description: 'A page, in the language of the reader',
   content: { 'text/html': { schema: Type.String() } },
 }
-const PageOrWord = {
-  description: 'A page for people, one word for mail programs',
-  content: { ...Page.content, 'text/plain': { schema: Type.String() } },
+const PageOrJson = {
+  description: 'A page for browsers, in the language of the reader; JSON for others',
+  content: {
+    ...Page.content,
+    'application/json': {
+      schema: Type.Object({
+        state: Type.Union([Type.Literal('question'), Type.Literal('done'), Type.Literal('undone')], {
+          description: 'Nothing has changed; unsubscribed; subscribed again',
+        }),
+        channel: Type.String(),
+        category: Nullable(Type.String({ description: 'Whose workflows are unsubscribed together' })),
+        brand: Brand,
+      }),
+    },
+  },
+}
+const PageJsonOrWord = {
+  description: 'A page for browsers, one word for mail programs, JSON for others',
+  content: { ...PageOrJson.content, 'text/plain': { schema: Type.String() } },
 }
 
 /** The page of preferences loads scripts of ours, which talk to us. */
@@ -45,7 +62,7 @@ export const links: Resource = (app, services) => {
     takeForms(scope, { bodyLimit: largestForm })
     // People get a page, others JSON.
     scope.setErrorHandler(async (error, request, reply) => {
-      if (!(error instanceof RequestError) || !request.headers.accept?.includes('text/html')) throw error
+      if (!(error instanceof RequestError) || !wantsPage(request)) throw error
       const language = languageOf(request)
       const texts = consentTexts[language]
       const known: Record<string, string> = { link_unknown: texts.unknown, link_expired: texts.expired }
@@ -78,8 +95,14 @@ export const links: Resource = (app, services) => {
       },
     )
 
-    const show = async (request: FastifyRequest, reply: FastifyReply, link: Link, state: PageState) => {
+    const show = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      link: Link,
+      state: Exclude<PageState, 'preview'>,
+    ) => {
       const { brand, locale } = await findBrand(db, link)
+      if (!wantsPage(request)) return reply.send({ state, channel: link.channel, category: link.category, brand })
       return asPage(reply, unsubscribePage({ state, brand, language: languageOf(request, locale) }))
     }
 
@@ -93,7 +116,7 @@ export const links: Resource = (app, services) => {
           description: 'It has one button. Fetching it changes nothing.',
           params: Params,
           querystring: Type.Object({ lang: Type.Optional(Type.String()) }),
-          response: { 200: Page },
+          response: { 200: PageOrJson },
         },
       },
       async (request, reply) => show(request, reply, openLink(secrets, 'u', request.params.token), 'question'),
@@ -111,7 +134,7 @@ export const links: Resource = (app, services) => {
           consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
           params: Params,
           body: Type.Unsafe<Record<string, unknown> | undefined>({}),
-          response: { 200: PageOrWord },
+          response: { 200: PageJsonOrWord },
         },
       },
       async (request, reply) => {
@@ -134,8 +157,9 @@ export const links: Resource = (app, services) => {
     trackingLinks(scope, services)
 
     preferencePages(scope, services, {
-      async page(request, reply, link, make) {
+      async page(request, reply, link, { make, json }) {
         const { brand, locale } = await findBrand(db, link)
+        if (!wantsPage(request)) return reply.send(json(brand))
         return asPage(reply, make({ brand, language: languageOf(request, locale) }), preferencesPolicy)
       },
     })

@@ -121,6 +121,33 @@ describe('the page of preferences', () => {
     expect(await entries(api)).toEqual([])
   })
 
+  test('is JSON for whoever asks for no page, and saved with the same form', async () => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    const accept = { accept: 'application/json' }
+    const seen = await browse(path, undefined, accept)
+    expect(seen.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    const workflow = (workflowId: string, more: object) =>
+      expect.objectContaining({ workflowId, messageClass: 'commercial', category: 'offers', locked: false, ...more })
+    const on = (channel: string) => ({ channel, on: true, fixed: false })
+    expect(seen.body).toEqual({
+      ...{ stopped: 'none', snoozedUntil: null, timezone: null, saved: false },
+      brand: { name: null, logoUrl: null, primaryColor: null, postalAddress: null },
+      workflows: expect.arrayContaining([
+        workflow('news', { channels: expect.arrayContaining([on('email'), on('in_app')]) }),
+        workflow('weekly', { channels: [on('email')] }),
+        workflow('receipt', { messageClass: 'transactional', category: null }),
+        workflow('alarm', { messageClass: 'transactional', category: null, locked: true }),
+      ]),
+    })
+    const saved = await browse(path, 'shown=news:email&snooze=7', accept)
+    expect(saved.body).toMatchObject({ saved: true, snoozedUntil: expect.stringMatching(/^\d{4}-.*Z$/) })
+    expect(saved.body.workflows).toContainEqual(
+      workflow('news', { channels: expect.arrayContaining([{ channel: 'email', on: false, fixed: false }]) }),
+    )
+    expect(await wanted(api, 'news')).toEqual({ email: false, in_app: true })
+  })
+
   test('refuses everything commercial, and allows it again', async () => {
     const api = await prepared()
     const path = await linkFor(api)

@@ -22,10 +22,12 @@ import {
 import { holdsBack } from '../../engine/consent/rules.ts'
 import { fail } from '../../errors.ts'
 import type { App, Resource, Services } from '../edge/resource.ts'
-import { Body, ContextPayload, Timestamp } from '../edge/schema.ts'
+import { Body, ContextPayload, Nullable, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { InboxTokens } from '../inbox/token.ts'
 import { isCriticalWorkflow, resolveChannels } from '../subscribers/preferences.ts'
+import { Brand } from './brand.ts'
 import { openLink } from './open-link.ts'
+import type { PageBrand } from './page.ts'
 import { type PageChannel, preferencePage, type ShownWorkflow, snoozeDays } from './preference-page.ts'
 
 const dayMs = 86_400_000
@@ -95,12 +97,15 @@ async function idsOf(db: Db, environmentId: string, contextKeys: string[]): Prom
 }
 
 interface Showing {
-  /** Sends a page in the reader's language. */
+  /** Sends a page in the reader's language, or JSON to whoever wants no page. */
   page(
     request: FastifyRequest,
     reply: FastifyReply,
     link: Link,
-    make: (of: Pick<Parameters<typeof preferencePage>[0], 'brand' | 'language'>) => string,
+    as: {
+      make: (of: Pick<Parameters<typeof preferencePage>[0], 'brand' | 'language'>) => string
+      json: (brand: PageBrand) => object
+    },
   ): Promise<FastifyReply>
 }
 
@@ -111,8 +116,8 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
   const config = { public: true }
   const Params = Type.Object({ token: Type.String() })
   const Page = {
-    description: 'A page, in the language of the reader',
-    content: { 'text/html': { schema: Type.String() } },
+    description: 'A page for browsers, in the language of the reader; JSON for others',
+    content: { 'text/html': { schema: Type.String() }, 'application/json': { schema: PageAsJson } },
   }
   const tokens = new InboxTokens(services)
 
@@ -126,7 +131,10 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
       }),
     )
   const show = (request: FastifyRequest, reply: FastifyReply, { link, person, seen }: Shown, isSaved: boolean) =>
-    page(request, reply, link, (of) => preferencePage({ ...of, ...seen, timezone: person.timezone, isSaved }))
+    page(request, reply, link, {
+      make: (of) => preferencePage({ ...of, ...seen, timezone: person.timezone, isSaved }),
+      json: (brand) => ({ ...asJson(seen), timezone: person.timezone, saved: isSaved, brand }),
+    })
 
   scope.get(
     '/l/p/:token',
@@ -209,6 +217,42 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
     },
   )
 }
+
+/** What the page shows. */
+const PageAsJson = Type.Object({
+  workflows: Type.Array(
+    Type.Object({
+      workflowId: Type.String(),
+      name: Type.String(),
+      messageClass: Type.Union([Type.Literal('transactional'), Type.Literal('commercial')]),
+      category: Nullable(Type.String()),
+      locked: Type.Boolean({ description: 'Nobody can switch it off' }),
+      channels: Type.Array(
+        Type.Object({
+          channel: Type.String(),
+          on: Type.Boolean(),
+          fixed: Type.Boolean({ description: 'Held back by what a switch does not end, such as STOP by text message' }),
+        }),
+      ),
+    }),
+  ),
+  stopped: Type.Union([Type.Literal('none'), Type.Literal('some'), Type.Literal('all')], {
+    description: 'Which of their addresses refuse everything commercial',
+  }),
+  snoozedUntil: NullableTimestamp,
+  timezone: Nullable(Type.String()),
+  saved: Type.Boolean(),
+  brand: Brand,
+})
+
+const asJson = ({ workflows, stopped, snoozedUntil }: Seen) => ({
+  stopped,
+  snoozedUntil: snoozedUntil ?? null,
+  workflows: workflows.map(({ identifier: workflowId, name, isCommercial, category, isLocked: locked, channels }) => ({
+    ...{ workflowId, name, messageClass: isCommercial ? 'commercial' : 'transactional', category, locked },
+    channels: channels.map(({ channel, isOn: on, isFixed: fixed }) => ({ channel, on, fixed })),
+  })),
+})
 
 type Person = Exclude<Awaited<ReturnType<typeof findSubscriber>>, undefined>
 

@@ -18,6 +18,9 @@ export const alwaysSent = {
 export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
+/** Browsers name pages first; whoever does not ask for one gets JSON. */
+export const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') ?? false
+
 export function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
   return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
 }
