@@ -180,7 +180,10 @@ describe('a strict call', () => {
   const outcome = (work: Promise<unknown>) =>
     work.then(
       () => 'accepted',
-      ({ code, message, detail, hint }: pg.DatabaseError) => ({ code, message, detail, hint }),
+      (error: unknown) => {
+        const { code, message, detail, hint } = error as pg.DatabaseError
+        return { code, message, detail, hint }
+      },
     )
   const strict = { strict: true }
 
