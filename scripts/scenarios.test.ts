@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { sandboxFaults } from '../server/src/db/queries/sandbox.ts'
+import { faultNames } from '../server/src/engine/simulation/scenario.ts'
 import { useServer } from '../server/test/server.ts'
+import { refuseUnlivable } from './livable.mjs'
 import { filesAt, junitOf, linesOf, scenariosIn } from './scenario-files.mjs'
 
 const server = useServer()
@@ -100,4 +103,16 @@ test('the program ends with 0 if all are as expected, 1 if one is not, and 2 if 
   expect([wrong.code, wrong.lines.at(-1)]).toEqual([1, '1 passed, 1 failed'])
   expect([none.code, none.lines.at(-1)]).toEqual([2, '2 passed, 2 failed'])
   expect(nothing).toMatchObject({ code: 2, errors: `No scenario was found in ${file}\n` })
+})
+
+test('exactly the faults of the sandbox can be lived through', () => {
+  const isLivable = (fault: string) => {
+    try {
+      refuseUnlivable({ inputs: [{ type: 'fault', fault }] }, { isAnswered: false })
+      return true
+    } catch {
+      return false
+    }
+  }
+  expect(faultNames.filter(isLivable)).toEqual([...sandboxFaults])
 })

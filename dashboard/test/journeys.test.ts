@@ -209,6 +209,7 @@ test('guards are settings of the environment: caps and quiet hours', async () =>
   await page.reload()
   await day.getByRole('link', { name: '1 run' }).click()
   await page.getByRole('button', { name: 'Held until a schedule opened' }).waitFor()
+  await page.getByRole('button', { name: /^That happened since / }).waitFor()
   await row(page, 'later').waitFor()
 })
 

@@ -208,7 +208,14 @@ test('a rota is made; it says who is on duty now and in the next seven days', as
   await api.put('/v2/rotas/primary', {
     ...{ name: 'Primary', timezone: 'Europe/Berlin', shifts: [{ ...rule, turns: [['ada']] }] },
   })
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
   await page.reload()
+  // Also while nobody is on duty, the next change is known, and one request tells the week.
+  await sheet.getByText('Next change').waitFor()
+  await days.nth(6).waitFor()
+  await sheet.locator('time').first().waitFor()
+  expect(asked.filter((path) => path.includes('/v2/rotas/primary/')).length).toBeLessThanOrEqual(2)
   await sheet.getByRole('button', { name: 'Change' }).click()
   const change = page.getByRole('dialog', { name: 'Change Primary' })
   expect(await change.getByRole('textbox', { name: 'Rule' }).inputValue()).toBe(rule.rrule)

@@ -696,6 +696,25 @@ export interface Operations {
       to: string | null
     }
   }
+  /** List who is on duty over some days */
+  'GET /v2/rotas/{rotaId}/duties': {
+    path: {
+      rotaId: string
+    }
+    query: {
+      /** Without it, now */
+      from?: string | undefined
+      days: number
+    }
+    answer: {
+      data: Array<{
+        /** Nobody is on duty if it is empty */
+        subscriberIds: Array<string>
+        from: string | null
+        to: string | null
+      }>
+    }
+  }
   /** Play a scenario in memory */
   'POST /v1/simulations': {
     body: {
@@ -5897,6 +5916,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       /** Runs with a step that was held until the schedule of its subscriber opened */
       held?: boolean | undefined
+      /** With `reasons` or `held`: the step ended so, or was held, then or later. ISO 8601 */
+      stepsAfter?: string | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */
@@ -6101,6 +6122,8 @@ export interface Operations {
       reasons?: Array<string> | undefined
       /** Runs with a step that was held until the schedule of its subscriber opened */
       held?: boolean | undefined
+      /** With `reasons` or `held`: the step ended so, or was held, then or later. ISO 8601 */
+      stepsAfter?: string | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       /** Runs that a step of this run has started */

@@ -7,6 +7,7 @@ import { environments } from '../../api/environments.ts'
 import { workflows } from '../../api/workflows.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
+import { absoluteTime } from '../../ui/base/time.tsx'
 import { runStates } from '../../ui/domain/outcomes.tsx'
 import { reasonLabels } from '../../ui/domain/reasons.ts'
 import { StepIcon, stepKinds } from '../../ui/domain/step-kind.tsx'
@@ -99,6 +100,11 @@ export function RunFilters({ filters, onFilters }: Props) {
         {filters.held && (
           <Button size="sm" icon={<X />} hint="Remove this filter" onClick={() => onFilters({ held: false })}>
             Held until a schedule opened
+          </Button>
+        )}
+        {filters.stepsAfter !== '' && (filters.held || filters.reasons.length > 0) && (
+          <Button size="sm" icon={<X />} hint="Remove this filter" onClick={() => onFilters({ stepsAfter: '' })}>
+            That happened since {absoluteTime(filters.stepsAfter)}
           </Button>
         )}
         <FilterChip

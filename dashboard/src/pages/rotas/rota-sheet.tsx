@@ -38,7 +38,7 @@ function Whole({ rota, onRemoved }: { rota: Rota; onRemoved: () => void }) {
   const [isEditing, setEditing] = useState(false)
   const { rotaId, name, timezone } = rota
   const from = useMemo(() => new Date(timeNow()).toISOString(), [])
-  const span = useQuery(rotas.span(rotaId, from, week))
+  const span = useQuery(rotas.duties(rotaId, from, week))
   const remove = useAction({
     do: () => rotas.remove(rotaId),
     refresh: ['rotas'],
@@ -59,7 +59,7 @@ function Whole({ rota, onRemoved }: { rota: Rota; onRemoved: () => void }) {
       <Facts
         facts={[
           ['On duty now', now ? <Who key="now" duty={now} /> : '…'],
-          ['Next change', now ? <Time key="next" at={now.to} isAhead /> : '…'],
+          ['Next change', now ? <Change key="next" at={now.to} /> : '…'],
           ['Time zone', timezone],
           ['Id', <Id key="id" value={rotaId} />],
         ]}
@@ -92,6 +92,9 @@ const Who = ({ duty: { subscriberIds } }: { duty: Duty }) =>
     <bdi className="font-medium">{subscriberIds.join(', ')}</bdi>
   )
 
+const Change = ({ at }: { at: string | null }) =>
+  at === null ? <span className="text-muted">None is known</span> : <Time at={at} isAhead />
+
 interface WeekProps {
   days: Day[]
   duties: readonly Duty[]
@@ -117,7 +120,7 @@ function Week({ days, duties, timezone }: WeekProps) {
                 const words = `${momentIn(timezone, duty.from)} – ${momentIn(timezone, duty.to)}: ${who}`
                 return (
                   <span
-                    key={duty.from}
+                    key={duty.from ?? ''}
                     title={words}
                     className="absolute inset-y-0 flex items-center overflow-hidden border-l-3 px-1.5 text-xs"
                     style={{
@@ -148,8 +151,10 @@ function Week({ days, duties, timezone }: WeekProps) {
 }
 
 /** "Mon 2 Nov, 09:00". */
-const momentIn = (timeZone: string, at: string): string =>
-  new Intl.DateTimeFormat('en-GB', {
-    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
-    ...{ hourCycle: 'h23', timeZone },
-  }).format(new Date(at))
+const momentIn = (timeZone: string, at: string | null): string =>
+  at === null
+    ? ''
+    : new Intl.DateTimeFormat('en-GB', {
+        ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+        ...{ hourCycle: 'h23', timeZone },
+      }).format(new Date(at))

@@ -32,16 +32,20 @@ const columns: Array<Column<Rota>> = [
 ]
 
 function OnDuty({ rotaId }: { rotaId: string }) {
-  const { data } = useQuery(rotas.onDuty(rotaId))
-  if (!data) return <span className="text-muted">…</span>
-  if (data.subscriberIds.length === 0) return <span className="text-muted">Nobody</span>
+  const { data } = useQuery(rotas.duties(rotaId, undefined, 1))
+  const [now] = data ?? []
+  if (!now) return <span className="text-muted">…</span>
   return (
     <span>
-      <bdi>{data.subscriberIds.join(', ')}</bdi>
-      {data.to && (
+      {now.subscriberIds.length === 0 ? (
+        <span className="text-muted">Nobody</span>
+      ) : (
+        <bdi>{now.subscriberIds.join(', ')}</bdi>
+      )}
+      {now.to && (
         <span className="text-muted">
           {' '}
-          · changes <Time at={data.to} isAhead />
+          · changes <Time at={now.to} isAhead />
         </span>
       )}
     </span>

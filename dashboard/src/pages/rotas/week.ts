@@ -50,8 +50,9 @@ export function daysOf(timeZone: string, from: string, count: number, duties: re
     const [begins, ends] = [beginningOf(timeZone, wall), beginningOf(timeZone, wall + dayMs)]
     const length = ends - begins
     const parts = duties.flatMap((duty): DayPart[] => {
-      const start = Math.max(Date.parse(duty.from), begins)
-      const end = Math.min(Date.parse(duty.to), ends)
+      // The week is told from now on.
+      const start = Math.max(duty.from === null ? now : Date.parse(duty.from), begins)
+      const end = duty.to === null ? ends : Math.min(Date.parse(duty.to), ends)
       return start < end ? [{ duty, from: (start - begins) / length, to: (end - begins) / length }] : []
     })
     return { label: label.format(wall), parts, clockChange: (length - dayMs) / hourMs }

@@ -111,13 +111,16 @@ const dayMs = 86_400_000
 /** The server counts no further. */
 const mostCounted = 100
 
+/** Runs count whenever they began: what matters is when their messages were held. */
+const ever = new Date(0).toISOString()
+
 /** How many runs the guards concerned in the last day, with links to them. */
 function Held() {
-  const since = useMemo(() => new Date(timeNow() - dayMs).toISOString(), [])
+  const stepsAfter = useMemo(() => new Date(timeNow() - dayMs).toISOString(), [])
   const counts = {
-    held: useQuery(runs.count(since, { held: true })).data?.count,
-    skipped: useQuery(runs.count(since, { reasons: ['outside_schedule'] })).data?.count,
-    capped: useQuery(runs.count(since, { reasons: ['capped'] })).data?.count,
+    held: useQuery(runs.count(ever, { held: true, stepsAfter })).data?.count,
+    skipped: useQuery(runs.count(ever, { reasons: ['outside_schedule'], stepsAfter })).data?.count,
+    capped: useQuery(runs.count(ever, { reasons: ['capped'], stepsAfter })).data?.count,
   }
   if (Object.values(counts).includes(undefined)) return null
   return (
@@ -125,14 +128,14 @@ function Held() {
       <h3 className="mb-1.5 text-sm font-medium">In the last day</h3>
       <ul className="space-y-0.5 text-sm text-muted">
         <li>
-          <RunCount count={counts.held} search={{ held: 'true', after: '24h' }} /> held until a schedule opened
+          <RunCount count={counts.held} search={{ held: 'true', stepsAfter }} /> held until a schedule opened
         </li>
         <li>
-          <RunCount count={counts.skipped} search={{ reasons: 'outside_schedule', after: '24h' }} /> with a message
+          <RunCount count={counts.skipped} search={{ reasons: 'outside_schedule', stepsAfter }} /> with a message
           skipped outside a schedule
         </li>
         <li>
-          <RunCount count={counts.capped} search={{ reasons: 'capped', after: '24h' }} /> with a message held back by a
+          <RunCount count={counts.capped} search={{ reasons: 'capped', stepsAfter }} /> with a message held back by a
           cap
         </li>
       </ul>

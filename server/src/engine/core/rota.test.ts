@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { onDuty, type Shift, shiftProblem } from './rota.ts'
+import { dutiesFrom, mostDuties, onDuty, type Shift, shiftProblem } from './rota.ts'
 
 const berlin = (...shifts: Shift[]) => ({ timezone: 'Europe/Berlin', shifts })
 const weekly: Shift = {
@@ -31,6 +31,24 @@ describe('who is on duty', () => {
     expect(on(rota, '2026-12-24T07:00:00Z')).toEqual(['bob', '2026-12-21T08:00:00.000Z', '2026-12-24T08:00:00.000Z'])
     expect(on(rota, '2026-12-25T07:00:00Z')).toEqual(['cy', '2026-12-24T08:00:00.000Z', '2026-12-27T08:00:00.000Z'])
     expect(on(rota, '2026-12-27T08:00:00Z')).toEqual(['bob', '2026-12-27T08:00:00.000Z', '2026-12-28T08:00:00.000Z'])
+  })
+
+  test('of occurrences that overlap the later one decides', () => {
+    const rota = berlin(
+      nightly({ start: '2026-06-01T09:00', duration: { amount: 2, unit: 'days' }, turns: [['ada'], ['bob']] }),
+    )
+    expect(on(rota, '2026-06-01T08:00:00Z')).toEqual(['ada', '2026-06-01T07:00:00.000Z', '2026-06-02T07:00:00.000Z'])
+    expect(on(rota, '2026-06-02T08:00:00Z')).toEqual(['bob', '2026-06-02T07:00:00.000Z', '2026-06-03T07:00:00.000Z'])
+  })
+
+  test('an old rule is counted on from its start', () => {
+    const old = berlin(
+      nightly({ start: '2006-06-01T09:00', rrule: 'FREQ=HOURLY;INTERVAL=2', turns: [['ada'], ['bob']] }),
+    )
+    // Twelve shifts a day, so after any number of days it is the first one's turn.
+    const later = (hours: number) => new Date(Date.parse('2006-06-01T07:00:00Z') + hours * 3_600_000).toISOString()
+    expect(on(old, later(24 * 60))[0]).toBe('ada')
+    expect(on(old, later(24 * 60 + 2))[0]).toBe('bob')
   })
 
   test('a time that the clock leaves out is read with the offset of before: 02:30 becomes 03:30', () => {
@@ -97,4 +115,61 @@ test.each([
   [{ start: '2026-03-01T09:00', end: 'tomorrow', who: [] }, 'end: "tomorrow" is not a local time'],
 ])('a shift %j', (shift, problem) => {
   expect(shiftProblem(shift)).toContain(problem)
+})
+
+describe('duties over some days', () => {
+  const told = (rota: Parameters<typeof onDuty>[0], start: string, until: string) =>
+    dutiesFrom(rota, new Date(start), new Date(until)).map(({ subscriberIds, from, to }) => [
+      subscriberIds.join(' '),
+      from?.toISOString() ?? null,
+      to?.toISOString() ?? null,
+    ])
+
+  test('stand one after the other, exceptions between the parts of a shift, and the last one ends when it ends', () => {
+    const rota = berlin({ start: '2026-12-24T09:00', end: '2026-12-27T09:00', who: ['cy'] }, weekly)
+    expect(told(rota, '2026-12-23T00:00:00Z', '2026-12-28T09:00:00Z')).toEqual([
+      ['bob', '2026-12-21T08:00:00.000Z', '2026-12-24T08:00:00.000Z'],
+      ['cy', '2026-12-24T08:00:00.000Z', '2026-12-27T08:00:00.000Z'],
+      ['bob', '2026-12-27T08:00:00.000Z', '2026-12-28T08:00:00.000Z'],
+      ['cy di', '2026-12-28T08:00:00.000Z', '2027-01-04T08:00:00.000Z'],
+    ])
+  })
+
+  test('say until when nobody is on duty, and whether that ends at all', () => {
+    expect(told(berlin(weekly), '2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z')).toEqual([
+      ['', null, '2026-11-02T08:00:00.000Z'],
+    ])
+    const once = berlin({ start: '2026-12-24T09:00', end: '2026-12-24T12:00', who: ['cy'] })
+    expect(told(once, '2026-12-24T00:00:00Z', '2026-12-31T00:00:00Z')).toEqual([
+      ['', null, '2026-12-24T08:00:00.000Z'],
+      ['cy', '2026-12-24T08:00:00.000Z', '2026-12-24T11:00:00.000Z'],
+      ['', '2026-12-24T11:00:00.000Z', null],
+    ])
+    expect(told(berlin(), '2026-12-24T00:00:00Z', '2026-12-31T00:00:00Z')).toEqual([['', null, null]])
+  })
+
+  test('agree with who is on duty at each moment, over both nights the clocks change', () => {
+    const rota = berlin(
+      { start: '2026-10-25T01:00', end: '2026-10-25T04:00', who: [] },
+      nightly({ start: '2026-03-01T02:30', duration: { amount: 5, unit: 'hours' }, turns: [['ada'], [], ['bob']] }),
+      nightly({ start: '2026-03-01T18:00', rrule: 'FREQ=WEEKLY;BYDAY=SA,SU', duration: { amount: 2, unit: 'days' } }),
+    )
+    for (const start of ['2026-03-27T00:00:00Z', '2026-10-23T00:00:00Z']) {
+      const begins = Date.parse(start)
+      const duties = dutiesFrom(rota, new Date(begins), new Date(begins + 5 * 86_400_000))
+      for (let at = begins; at < begins + 5 * 86_400_000; at += 5_400_000) {
+        const then = duties.filter(({ from, to }) => (from?.getTime() ?? 0) <= at && (!to || at < to.getTime()))
+        expect(then.map(({ subscriberIds }) => subscriberIds)).toEqual([onDuty(rota, new Date(at)).subscriberIds])
+      }
+    }
+  })
+
+  test('are told up to a number', () => {
+    const busy = berlin(
+      nightly({ start: '2026-06-01T00:00', rrule: 'FREQ=HOURLY', duration: { amount: 30, unit: 'minutes' } }),
+    )
+    expect(dutiesFrom(busy, new Date('2026-06-01T00:00:00Z'), new Date('2026-07-02T00:00:00Z'))).toHaveLength(
+      mostDuties,
+    )
+  })
 })

@@ -36,44 +36,68 @@ interface Occurrence {
 /** Occurrences that are looked at from the first on; who recurs more often has no duty. */
 const mostOccurrences = 100_000
 const dayMs = 86_400_000
+/** Duties that are told at once. */
+export const mostDuties = 1_000
 /** How far ahead the next change is looked for. */
 const aheadMs = 400 * dayMs
 
 /** The first shift in the list that covers the moment decides. */
-export function onDuty({ timezone, shifts }: RotaRules, at: Date): Duty {
-  const moment = at.getTime()
-  let [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  for (const shift of shifts) {
-    const { current, before, after } = around(shift, timezone, moment)
-    // A shift without anybody hides those below it.
-    if (current && current.who.length === 0) break
-    if (current)
-      return {
-        subscriberIds: [...new Set(current.who)],
-        from: new Date(Math.max(since, current.from)),
-        to: new Date(Math.min(until, current.to)),
-      }
-    // Those above it take over again.
-    if (before) since = Math.max(since, before.to)
-    if (after) until = Math.min(until, after.from)
-  }
-  return { subscriberIds: [], from: null, to: null }
+export function onDuty(rules: RotaRules, at: Date): Duty {
+  const { subscriberIds, from, to } = dutyAt(occurrencesOf(rules, at, at), at.getTime())
+  return subscriberIds.length === 0
+    ? { subscriberIds, from: null, to: null }
+    : { subscriberIds, from: dateOf(from), to: dateOf(to) }
 }
 
-/** The occurrence that covers the moment, else the last one before and the next one after it. */
-function around(
-  shift: Shift,
-  timezone: string,
-  at: number,
-): { current?: Occurrence | undefined; before?: Occurrence | undefined; after?: Occurrence | undefined } {
-  const all = 'rrule' in shift ? recurring(shift, timezone, at) : [single(shift, timezone)]
-  const started = all.filter(({ from }) => from <= at)
-  return {
-    current: started.findLast(({ to }) => at < to),
-    before: started.at(-1),
-    after: all.find(({ from }) => from > at),
+/** Who is on duty from a moment on, one after the other, and when nobody is; the first of these that begin until then. */
+export function dutiesFrom(rules: RotaRules, start: Date, until: Date): Duty[] {
+  const occurrences = occurrencesOf(rules, start, until)
+  const found: Span[] = []
+  for (let at = start.getTime(); found.length < mostDuties; ) {
+    const duty = dutyAt(occurrences, at)
+    const last = found.at(-1)
+    if (last && last.subscriberIds.length === 0 && duty.subscriberIds.length === 0) last.to = duty.to
+    else found.push(last ? { ...duty, from: at } : duty)
+    if (duty.to > until.getTime()) break
+    at = duty.to
   }
+  return found.map(({ subscriberIds, from, to }) => ({ subscriberIds, from: dateOf(from), to: dateOf(to) }))
 }
+
+/** As a duty; infinite where it has no beginning or end. */
+interface Span {
+  subscriberIds: string[]
+  from: number
+  to: number
+}
+
+const dateOf = (time: number): Date | null => (Number.isFinite(time) ? new Date(time) : null)
+
+/** @param shifts the occurrences of each */
+function dutyAt(shifts: Occurrence[][], at: number): Span {
+  let [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const occurrences of shifts) {
+    const started = occurrences.filter(({ from }) => from <= at)
+    const current = started.findLast(({ to }) => at < to)
+    // Of two that overlap the later one decides.
+    const next = occurrences.find(({ from }) => from > at)
+    if (next) until = Math.min(until, next.from)
+    // A shift without anybody hides those below it.
+    if (current)
+      return {
+        ...{ subscriberIds: [...new Set(current.who)], from: Math.max(since, current.from) },
+        to: Math.min(until, current.to),
+      }
+    // Those above it take over again.
+    const before = started.at(-1)
+    if (before) since = Math.max(since, before.to)
+  }
+  return { subscriberIds: [], from: since, to: until }
+}
+
+/** Of each shift those that matter from a moment on, the last one before it, and the first one after `until`. */
+const occurrencesOf = ({ timezone, shifts }: RotaRules, start: Date, until: Date): Occurrence[][] =>
+  shifts.map((shift) => ('rrule' in shift ? recurring(shift, timezone, start, until) : [single(shift, timezone)]))
 
 const single = ({ start, end, who }: Extract<Shift, { end: string }>, timezone: string): Occurrence => ({
   from: momentOf(Temporal.PlainDateTime.from(start), timezone),
@@ -85,30 +109,46 @@ const single = ({ start, end, who }: Extract<Shift, { end: string }>, timezone: 
 function recurring(
   { start, rrule, duration, turns }: Extract<Shift, { rrule: string }>,
   timezone: string,
-  at: number,
+  since: Date,
+  until: Date,
 ): Occurrence[] {
   const first = Temporal.PlainDateTime.from(start)
-  const horizon = floating(wallAt(new Date(at + aheadMs), timezone))
+  const horizon = floating(wallAt(new Date(until.getTime() + aheadMs), timezone))
   const options = RRule.parseString(rrule)
   // Local times are computed as if they were of UTC, and read in the time zone afterwards.
   const last = options.until && (untilInUtc.test(rrule) ? floating(wallAt(options.until, timezone)) : options.until)
-  const until = last && last < horizon ? last : horizon
+  const end = last && last < horizon ? last : horizon
+  // Reading a local time costs much more than finding it, and a rule may be old.
+  const over = floating(wallAt(since, timezone)).getTime() - longestOf(duration)
   const occurrences: Occurrence[] = []
-  let [index, isPast] = [0, false]
-  new RRule({ ...options, dtstart: floating(first), tzid: null, until }).all((date) => {
-    if (isPast || index >= mostOccurrences) return false
+  const add = (date: Date, place: number) => {
     const wall = first.with({
       ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
       ...{ hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() },
     })
     const from = momentOf(wall, timezone)
-    occurrences.push({ from, to: endOf(wall, timezone, duration), who: turns[index % turns.length] ?? [] })
+    occurrences.push({ from, to: endOf(wall, timezone, duration), who: turns[place % turns.length] ?? [] })
+    return from
+  }
+  let [index, isPast] = [0, false]
+  let before: [Date, number] | undefined
+  new RRule({ ...options, dtstart: floating(first), tzid: null, until: end }).all((date) => {
+    if (isPast || index >= mostOccurrences) return false
+    if (date.getTime() < over) before = [date, index]
+    else {
+      if (before && occurrences.length === 0) add(...before)
+      isPast = add(date, index) > until.getTime()
+    }
     index += 1
-    isPast = from > at
     return true
   })
+  if (before && occurrences.length === 0) add(...before)
   return occurrences
 }
+
+/** At most so long, also where the clocks change. */
+const longestOf = ({ amount, unit }: ShiftDuration): number =>
+  2 * dayMs + amount * { ...elapsed, days: dayMs, weeks: 7 * dayMs, months: 31 * dayMs }[unit]
 
 /** With a Z, the end of a rule is a moment; without, it is a local time as the start is. */
 const untilInUtc = /\bUNTIL=\d{8}T\d{6}Z/i

@@ -43,6 +43,9 @@ export const activityFilter = {
   held: Type.Optional(
     Type.Boolean({ description: 'Runs with a step that was held until the schedule of its subscriber opened' }),
   ),
+  stepsAfter: Type.Optional(
+    Type.String({ description: 'With `reasons` or `held`: the step ended so, or was held, then or later. ISO 8601' }),
+  ),
   severity: Type.Optional(Type.Array(Severity)),
   transactionId: Type.Optional(QueryList),
   startedBy: Type.Optional(Type.String({ description: 'Runs that a step of this run has started' })),
@@ -115,7 +118,7 @@ export async function selectRuns(
   const { newerThan } = beyond
   const byId = isHeld && newerThan instanceof Date ? { ...beyond, newerThan: undefined } : beyond
   const within = boundsOf(isHeld ? {} : range, byId)
-  const leads = leadsOf(environmentId, query, within)
+  const leads = leadsOf(environmentId, { ...query, stepsAfter: readDate('stepsAfter', query.stepsAfter) }, within)
   const lead = found.length === 0 ? leads[0] : undefined
   const where = allOf([
     sql`t.environment_id = ${environmentId}`,
@@ -192,8 +195,10 @@ interface Lead {
   lists(olderThan: string | undefined, length: number): RawBuilder<unknown>[]
 }
 
-function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
-  const { reasons, held, topicKey, severity, status } = query
+type LeadingFilter = Omit<Filter, 'stepsAfter'> & { stepsAfter: Date | undefined }
+
+function leadsOf(environmentId: string, query: LeadingFilter, within: Within): Lead[] {
+  const { reasons, held, stepsAfter, topicKey, severity, status } = query
   const list = (from: RawBuilder<unknown>, alias: string, id: string) => {
     const [place, column] = [sql.ref(`${alias}.environment_id`), sql.ref(`${alias}.${id}`)]
     return (conditions: RawBuilder<unknown>[]): Lead['lists'] =>
@@ -215,8 +220,8 @@ function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
     ]
   }
   return [
-    ...(reasons ? [byReason([...new Set(reasons)], steps)] : []),
-    ...(held ? [{ condition: wasHeld, lists: steps([sql`j.held_at IS NOT NULL`]) }] : []),
+    ...(reasons ? [byReason([...new Set(reasons)], steps, stepsAfter)] : []),
+    ...(held ? [byHold(steps, stepsAfter)] : []),
     ...(topicKey ? [byTopic(topicKey, runs)] : []),
     ...eachOf(sql`t.severity`, severity),
     ...eachOf(sql`t.status`, status),
@@ -225,15 +230,24 @@ function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
 
 type ListsOf = (conditions: RawBuilder<unknown>[]) => Lead['lists']
 
-/** The OFFSET makes PostgreSQL look up each run's steps instead of all steps with these reasons. */
-const byReason = (reasons: string[], steps: ListsOf): Lead => ({
-  condition: sql`EXISTS (SELECT FROM jobs j
-    WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND j.reason = ANY(${reasons}::text[]) OFFSET 0)`,
-  lists: steps(reasons.map((reason) => sql`j.reason = ${reason}`)),
-})
+/** @param which a condition on its steps `j` */
+const hasStep = (which: RawBuilder<unknown>) =>
+  // The OFFSET makes PostgreSQL look up each run's steps instead of all steps of the kind.
+  sql`EXISTS (SELECT FROM jobs j
+    WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND ${which} OFFSET 0)`
 
-const wasHeld = sql`EXISTS (SELECT FROM jobs j
-  WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND j.held_at IS NOT NULL OFFSET 0)`
+function byReason(reasons: string[], steps: ListsOf, since: Date | undefined): Lead {
+  const when = since ? [sql`j.updated_at >= ${since}`] : []
+  return {
+    condition: hasStep(allOf([sql`j.reason = ANY(${reasons}::text[])`, ...when])),
+    lists: steps(reasons.map((reason) => allOf([sql`j.reason = ${reason}`, ...when]))),
+  }
+}
+
+function byHold(steps: ListsOf, since: Date | undefined): Lead {
+  const which = allOf([sql`j.held_at IS NOT NULL`, ...(since ? [sql`j.held_at >= ${since}`] : [])])
+  return { condition: hasStep(which), lists: steps([which]) }
+}
 
 /** The index has each run's first topic; the few runs with several topics are searched separately. */
 function byTopic(topicKey: string, runs: ListsOf): Lead {

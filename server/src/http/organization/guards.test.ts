@@ -395,6 +395,32 @@ describe('quiet hours', () => {
     expect(await found()).toEqual([[transactionId], 1])
   })
 
+  test('what was held back is found by when it was, not by when its run began', async () => {
+    const twoDays = { type: 'regular', amount: 2, unit: 'days' }
+    const api = await held([{ name: 'Wait', stepId: 'wait', type: 'delay', controlValues: twoDays }, mail])
+    await guard(api, { quietHours: 'skip', caps: [] })
+    const { transactionId } = await run(api, 'hello', ada)
+    const began = server.clock.now().getTime()
+    await pass(server, { days: 2 })
+    expect(statesOf(await runOf(api, transactionId))[1]).toContain('outside_schedule')
+    const found = async (days: number, filter = 'reasons=outside_schedule') => {
+      const since = new Date(began + days * 86_400_000).toISOString()
+      const { body } = await api.get(`/v1/notifications?${filter}&stepsAfter=${since}`)
+      const counted = await api.get(`/v1/notifications/count?${filter}&stepsAfter=${since}&since=2026-01-01T00:00:00Z`)
+      return [body.data.length, counted.body.count]
+    }
+    expect(await found(1)).toEqual([1, 1])
+    expect(await found(3)).toEqual([0, 0])
+    await guard(api, { quietHours: 'hold', caps: [] })
+    await run(api, 'hello', ada)
+    await pass(server, { days: 2 })
+    expect(await found(3, 'held=true')).toEqual([1, 1])
+    expect(await found(5, 'held=true')).toEqual([0, 0])
+    // With a person, the filter is asked of each of their runs.
+    expect(await found(1, 'reasons=outside_schedule&subscriberIds=ada')).toEqual([1, 1])
+    expect(await found(3, 'reasons=outside_schedule&subscriberIds=ada')).toEqual([0, 0])
+  })
+
   test('ask the preferences of then', async () => {
     const api = await held()
     await guard(api, { quietHours: 'hold', caps: [] })

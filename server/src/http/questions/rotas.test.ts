@@ -29,6 +29,15 @@ test('rotas are made, read, changed and deleted, unless a workflow uses them', a
   expect((await api.get('/v2/rotas/primary/on-duty?at=2020-11-03T00:00:00Z')).body).toMatchObject({
     ...{ subscriberIds: [], from: null, to: null },
   })
+  const duties = await api.get('/v2/rotas/primary/duties?from=2026-11-03T00:00:00Z&days=8')
+  expect(duties.body.data).toMatchObject([
+    { subscriberIds: ['ada'], from: '2026-11-02T08:00:00.000Z', to: '2026-11-09T08:00:00.000Z' },
+    { from: '2026-11-09T08:00:00.000Z', to: '2026-11-16T08:00:00.000Z' },
+  ])
+  expect((await api.get('/v2/rotas/primary/duties')).status).toBe(200)
+  expect((await api.get('/v2/rotas/none/duties')).body.code).toBe('rota_not_found')
+  for (const query of ['days=32', 'days=0', 'from=soon'])
+    expect((await api.get(`/v2/rotas/primary/duties?${query}`)).status).toBe(422)
   const { rotaId: _, ...rest } = primary
   expect((await api.put('/v2/rotas/primary', { ...rest, name: 'First' })).body.name).toBe('First')
   await makeWorkflow(api, 'page', [

@@ -5,7 +5,7 @@ import { newId } from '../../db/core/ids.ts'
 import { cursorPage } from '../../db/core/page.ts'
 import type { RotaTable } from '../../db/core/tables.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
-import { onDuty, type Shift, shiftProblem } from '../../engine/core/rota.ts'
+import { dutiesFrom, mostDuties, onDuty, type Shift, shiftProblem } from '../../engine/core/rota.ts'
 import { fail } from '../../errors.ts'
 import { timeUnits } from '../../steps/contract/kind.ts'
 import { someStep } from '../../steps/contract/tree.ts'
@@ -17,6 +17,9 @@ import { fieldError } from '../edge/validation.ts'
 const mostRotas = 100
 const mostShifts = 100
 const mostPeople = 100
+/** Of duties. */
+const mostDays = 31
+const dayMs = 86_400_000
 
 const People = Type.Array(Identifier(), { maxItems: mostPeople })
 const LocalTime = Type.String({ maxLength: 19, description: 'A local time, such as `2026-11-02T09:00`' })
@@ -250,6 +253,40 @@ export const rotas: Resource = (app, { db }) => {
       const { timezone, shifts } = await find(request.environment.id, request.params.rotaId)
       const at = request.query.at === undefined ? request.now() : new Date(request.query.at)
       return { at, ...onDuty({ timezone, shifts: shifts as unknown as Shift[] }, at) }
+    },
+  )
+
+  app.get(
+    '/v2/rotas/:rotaId/duties',
+    {
+      schema: {
+        tags,
+        summary: 'List who is on duty over some days',
+        description: `One after the other, also when nobody is; at most ${mostDuties}.`,
+        params: Params,
+        querystring: Type.Object({
+          from: Type.Optional(Type.String({ format: 'date-time', description: 'Without it, now' })),
+          days: Type.Integer({ minimum: 1, maximum: mostDays, default: 7 }),
+        }),
+        response: {
+          200: Type.Object({
+            data: Type.Array(
+              Type.Object({
+                subscriberIds: Type.Array(Type.String(), { description: 'Nobody is on duty if it is empty' }),
+                from: NullableTimestamp,
+                to: NullableTimestamp,
+              }),
+            ),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { from, days } = request.query
+      const { timezone, shifts } = await find(request.environment.id, request.params.rotaId)
+      const start = from === undefined ? request.now() : new Date(from)
+      const until = new Date(start.getTime() + days * dayMs)
+      return { data: dutiesFrom({ timezone, shifts: shifts as unknown as Shift[] }, start, until) }
     },
   )
 }
