@@ -14,7 +14,7 @@ import { Secrets } from './db/core/secrets.ts'
 import { makeBackup } from './db/install/backup.ts'
 import { claimDataDir, generatedSecrets, writeWhole } from './db/install/data-dir.ts'
 import { findingsOf } from './db/install/doctor.ts'
-import { startEmbedded } from './db/install/embedded.ts'
+import { beginEmbedded } from './db/install/embedded.ts'
 import { restoreBackup } from './db/install/restore.ts'
 import { restoreInto } from './db/install/restore-into.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/queries/environments.ts'
@@ -81,6 +81,8 @@ export interface Service {
 
 interface Surroundings {
   databaseUrl: string
+  /** Where the database is being started. */
+  databaseReady?: Promise<void> | undefined
   secretKey: string
   clock: Clock
   log: Logger
@@ -113,7 +115,7 @@ class Parts {
 /** Starts everything except the embedded database. */
 export async function startService(
   config: Config,
-  { databaseUrl, secretKey, clock, log, tracing, simulationThread }: Surroundings,
+  { databaseUrl, databaseReady, secretKey, clock, log, tracing, simulationThread }: Surroundings,
 ): Promise<Service> {
   // Not the error itself: the driver attaches whole connections to it.
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
@@ -122,24 +124,15 @@ export async function startService(
   try {
     const database = openDatabase(databaseUrl, { connections: config.databaseConnections, onError })
     parts.add(() => database.close())
-    await database.pool.query('SELECT 1').catch((cause: unknown) => {
-      throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
-    })
     // LISTEN and session locks need connections that no pooler shares.
     const sessions = config.sessionDatabaseUrl
       ? openDatabase(config.sessionDatabaseUrl, { connections: queueConnections, onError })
       : database
     if (sessions !== database) parts.add(() => sessions.close())
-    const { applied } = await migrate(sessions.pool)
-    if (applied.length > 0) log.info({ applied }, 'database migrated')
-
     const secrets = new Secrets(secretKey, config.otherSecretKeys)
     const isKeyChanging = config.otherSecretKeys.length > 0
     const changes = new Changes(sessions.url, onError)
-    await changes.start()
     parts.add(() => changes.stop())
-    const queue = await makeWorkerUtils({ pgPool: database.pool })
-    parts.add(() => queue.release())
     const { allowPrivateAddresses, allowLoopbackInDevelopment } = config
     const http = new HttpClient({ clock, allowPrivateAddresses, allowLoopbackInDevelopment, tracing })
     if (allowPrivateAddresses) log.info('workflows of every environment may call private addresses')
@@ -178,6 +171,32 @@ export async function startService(
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }
+    // Most of a start is loading and this: both go on while the database starts.
+    const app = await buildApp({
+      ...database,
+      acts: acts.pool,
+      config,
+      clock,
+      secrets,
+      changes,
+      engine,
+      http,
+      brand,
+      log,
+      metrics,
+      tracing,
+      simulationThread,
+      stopping,
+    })
+    await databaseReady
+    await database.pool.query('SELECT 1').catch((cause: unknown) => {
+      throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
+    })
+    const { applied } = await migrate(sessions.pool)
+    if (applied.length > 0) log.info({ applied }, 'database migrated')
+    await changes.start()
+    const queue = await makeWorkerUtils({ pgPool: database.pool })
+    parts.add(() => queue.release())
     // Re-encrypt now rather than at the next hourly run.
     if (isKeyChanging) await queue.addJob('re_encrypt', {}, { jobKey: 're_encrypt' })
     const workers: Worker[] = []
@@ -207,23 +226,6 @@ export async function startService(
         parts.add(drainOutbox({ ...database, clock, log, read, engine, dedupDays, meter: metrics.engine }, other))
     }
 
-    const app = await buildApp({
-      ...database,
-      acts: acts.pool,
-      config,
-      clock,
-      secrets,
-      changes,
-      queue,
-      engine,
-      http,
-      brand,
-      log,
-      metrics,
-      tracing,
-      simulationThread,
-      stopping,
-    })
     parts.add(() => closeApp(app))
     const sockets =
       config.role === 'worker'
@@ -340,9 +342,9 @@ async function startFromCommandLine(): Promise<void> {
         } else if (Date.now() - stoppingSince > echoMs) process.exit(1)
       })
     }
-    const { databaseUrl, secretKey } = await findDatabase(config, parts, log)
+    const found = await findDatabase(config, parts, log)
     const clock = { now: () => new Date() }
-    const started = await startService(config, { databaseUrl, secretKey, clock, log, tracing })
+    const started = await startService(config, { ...found, clock, log, tracing })
     service = started
     parts.add(() => started.stop())
     process.stdout.write(process.stdout.isTTY ? welcome(started, config) : welcomeForLog(started, config))
@@ -356,6 +358,7 @@ async function startFromCommandLine(): Promise<void> {
 
 interface FoundDatabase {
   databaseUrl: string
+  databaseReady?: Promise<void>
   secretKey: string
 }
 
@@ -368,14 +371,18 @@ async function findDatabase(config: Config, parts: Parts, log: Logger): Promise<
   parts.add(() => claim.release())
   const generated = generatedSecrets(dataDir)
   const onRestart = (reason: string) => log.error({ reason }, 'the database stopped unexpectedly; restarting it')
-  const embedded = await startEmbedded({ dataDir, password: generated.databasePassword, say, onRestart })
-  parts.add(() => embedded.stop())
-  void embedded.died.then((error) => {
-    log.fatal(error.message)
-    claim.release()
-    process.exit(1)
+  const { url, ready } = await beginEmbedded({ dataDir, password: generated.databasePassword, say, onRestart })
+  const databaseReady = ready.then((embedded) => {
+    parts.add(() => embedded.stop())
+    void embedded.died.then((error) => {
+      log.fatal(error.message)
+      claim.release()
+      process.exit(1)
+    })
   })
-  return { databaseUrl: embedded.url, secretKey: secretKey || generated.secretKey }
+  // Whoever waits for it hears of it too.
+  databaseReady.catch(() => undefined)
+  return { databaseUrl: url, databaseReady, secretKey: secretKey || generated.secretKey }
 }
 
 function makeLog(config: Config, tracing: Tracing | undefined): Logger {
@@ -616,7 +623,11 @@ async function findRunningDatabase(config: Config, parts: Parts): Promise<FoundD
     () => false,
   )
   await running.close()
-  if (!isRunning) return findDatabase(config, parts, pino({ level: 'silent' }))
+  if (!isRunning) {
+    const found = await findDatabase(config, parts, pino({ level: 'silent' }))
+    await found.databaseReady
+    return found
+  }
   return { databaseUrl: url, secretKey: secretKey ?? generatedSecrets(dataDir).secretKey }
 }
 

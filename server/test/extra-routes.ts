@@ -1,5 +1,4 @@
 // The service with extra routes, for answers that no resource gives.
-import { makeWorkerUtils } from 'graphile-worker'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../src/config.ts'
 import { Changes } from '../src/db/core/changes.ts'
@@ -21,7 +20,6 @@ export async function serveWith(
   const { database, clock } = server
   const changes = new Changes(database.url, () => undefined)
   await changes.start()
-  const queue = await makeWorkerUtils({ pgPool: database.pool })
   const http = new HttpClient({ clock, allowPrivateAddresses: true })
   const [secrets, brand, log] = [new Secrets(secretKey), new Brand('svc'), pino({ level: 'silent' })]
   const engine = new Engine({
@@ -45,7 +43,7 @@ export async function serveWith(
     ...database,
     acts: database.pool,
     config: { ...readConfig({}).config, role: 'api', ...config },
-    ...{ clock, secrets, changes, queue, engine, http, brand, log },
+    ...{ clock, secrets, changes, engine, http, brand, log },
     metrics: new Metrics({ ...database, clock }),
     stopping: { isStopping: false },
   })
@@ -58,7 +56,6 @@ export async function serveWith(
       await app.close()
       await http.close()
       await changes.stop()
-      await queue.release()
     },
   }
 }

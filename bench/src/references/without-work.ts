@@ -1,6 +1,5 @@
 // The service's HTTP layer with an engine that does nothing: same route, authentication, validation and answer. A separate
 // process, like the service: `node without-work.js <database url> <secret> <port>`.
-import { makeWorkerUtils } from 'graphile-worker'
 import { pino } from 'pino'
 import { readConfig } from '../../../server/src/config.ts'
 import { Changes } from '../../../server/src/db/core/changes.ts'
@@ -29,7 +28,6 @@ const app = await buildApp({
   config: { ...readConfig({}).config, role: 'api' },
   ...{ clock, changes, engine },
   secrets: new Secrets(secretKey),
-  queue: await makeWorkerUtils({ pgPool: database.pool }),
   http: new HttpClient({ clock, allowPrivateAddresses: false }),
   brand: new Brand('svc'),
   log: pino({ level: 'warn' }),

@@ -58,7 +58,11 @@ interface Options {
   onRestart?: (reason: string) => void
 }
 
-export async function startEmbedded(options: Options): Promise<EmbeddedPostgres> {
+/** Waits until the server takes connections. */
+export const startEmbedded = async (options: Options): Promise<EmbeddedPostgres> => (await beginEmbedded(options)).ready
+
+/** Starts the server. Until it is `ready`, there is time to do something else. */
+export async function beginEmbedded(options: Options): Promise<{ url: string; ready: Promise<EmbeddedPostgres> }> {
   const { password, settings, say, onRestart = () => undefined, ...given } = options
   const dataDir = realpathSync(given.dataDir)
   const { bin, cluster, socketDir, owner } = placesFor(dataDir, say)
@@ -73,16 +77,32 @@ export async function startEmbedded(options: Options): Promise<EmbeddedPostgres>
   )
   const command = [path.join(bin, 'postgres'), '-D', cluster, ...choices.flatMap((choice) => ['-c', choice])]
   const begin = () => new GuardedServer(command, owner, logFile)
-  let server = begin()
   const url = (name: string) => `postgres://${user}:${password}@/${name}?host=${encodeURIComponent(socketDir)}`
-  try {
-    await untilReady(url('postgres'), server, say)
-    await ensureDatabase(url('postgres'))
-    writeWhole(path.join(dataDir, 'database-url'), `${url(database)}\n`)
-  } catch (error) {
-    await server.stop()
-    throw error
+  const ready = async (): Promise<EmbeddedPostgres> => {
+    const server = begin()
+    try {
+      await untilReady(url('postgres'), server, say)
+      await ensureDatabase(url('postgres'))
+      writeWhole(path.join(dataDir, 'database-url'), `${url(database)}\n`)
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+    return keep(server, { url: url(database), begin, cluster, socketDir, onRestart })
   }
+  return { url: url(database), ready: ready() }
+}
+
+interface Kept {
+  url: string
+  begin(): GuardedServer
+  cluster: string
+  socketDir: string
+  onRestart(reason: string): void
+}
+
+function keep(first: GuardedServer, { url, begin, cluster, socketDir, onRestart }: Kept): EmbeddedPostgres {
+  let server = first
   const stopping = new AbortController()
   /** Restarts a server that was killed, or whose disk was full, once there is space again. Until then, requests get 503. */
   const watch = async (): Promise<Error> => {
@@ -103,7 +123,7 @@ export async function startEmbedded(options: Options): Promise<EmbeddedPostgres>
     }
   }
   return {
-    url: url(database),
+    url,
     died: new Promise((resolve) => {
       watch().then(resolve, () => undefined)
     }),

@@ -9,7 +9,6 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import type { WorkerUtils } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
@@ -54,7 +53,6 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     tokenOf(request: FastifyRequest): string | undefined
     authenticate(request: FastifyRequest, token: string): Promise<void>
   }
-  queue: WorkerUtils
   engine: Pick<
     Engine,
     | 'trigger'
