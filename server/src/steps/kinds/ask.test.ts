@@ -300,6 +300,21 @@ describe('a question to the subscriber of the run', () => {
     expect((await runOf(api, transactionId)).jobs.at(-1).outcome).toMatchObject({ outcome })
   })
 
+  test.each<[string, (api: Api) => Promise<{ status: number }>]>([
+    ['switched off', (api) => api.patch('/v2/workflows/refund', { active: false })],
+    ['deleted', (api) => api.delete('/v2/workflows/refund')],
+  ])('stays open when its workflow is %s: the answer is taken, and the run goes on', async (_, end) => {
+    const api = await apiWith(ask({ reminders: [{ amount: 10, unit: 'minutes' }] }), after)
+    const transactionId = await start(api)
+    expect((await end(api)).status).toBeLessThan(300)
+    await pass(server, { minutes: 10 })
+    const { id, asked } = await questionOf(api, transactionId)
+    expect(asked).toMatchObject([{ subscriberId: 'ada', remindedAt: [expect.any(String)] }])
+    expect((await answer(api, id, { answer: 'yes', subscriberId: 'ada' })).status).toBe(200)
+    expect(statesOf(await runOf(api, transactionId)).at(-1)).toBe('after completed')
+    expect(await contentsOf(api, 'ada')).toContain('answered yes Ada Lovelace')
+  })
+
   test('a cancel closes it and its copies', async () => {
     const api = await apiWith(ask(), after)
     const transactionId = await start(api)
@@ -678,6 +693,41 @@ describe('a chain', () => {
     expect(await asked(api, transactionId)).toHaveLength(6)
     await pass(server, { minutes: 30 })
     expect((await runOf(api, transactionId)).jobs[0].outcome).toMatchObject({ outcome: 'timeout' })
+  })
+
+  test('asks nobody twice in a round, and at the next level only those who are new', async () => {
+    const api = await apiWith(
+      chained([{ subscriberIds: ['bob', 'bob'] }, { subscriberId: 'bob' }, { subscriberIds: ['cy', 'bob'] }]),
+    )
+    const transactionId = await start(api)
+    expect(await asked(api, transactionId)).toEqual(['bob 0'])
+    await pass(server, { minutes: 5 })
+    // The level of nobody new is passed over at once.
+    expect(await asked(api, transactionId)).toEqual(['bob 0', 'cy 2'])
+    await pass(server, { minutes: 5 })
+    expect(await asked(api, transactionId)).toEqual(['bob 0', 'cy 2'])
+    expect(await contentsOf(api, 'bob')).toHaveLength(1)
+    expect((await questionOf(api, transactionId)).state).toBe('open')
+  })
+
+  test('has at most 20 levels, members in order included; the others are left out with a warning', async () => {
+    const api = await apiWith(chained([{ subscriberId: 'bob' }, { topicKey: 'all', inOrder: true }], { amount: 9 }))
+    const ids = Array.from({ length: 22 }, (_, index) => `member-${String(index).padStart(2, '0')}`)
+    await api.post('/v2/topics', { key: 'all' })
+    for (const id of ids) {
+      await api.post('/v2/subscribers', { subscriberId: id })
+      server.clock.advance({ ms: 10 })
+      await api.post('/v2/topics/all/subscriptions', { subscriberIds: [id] })
+    }
+    const transactionId = await start(api)
+    for (let level = 0; level < 22; level += 1) await pass(server, { minutes: 5 })
+    const all = ['bob', ...ids.slice(0, 19)].map((id, level) => `${id} ${level}`)
+    expect(await asked(api, transactionId)).toEqual(all)
+    const [job] = (await runOf(api, transactionId)).jobs
+    const [warning, ...more] = job.executionDetails.filter(({ status }: { status: string }) => status === 'Warning')
+    expect(more).toEqual([])
+    expect(warning.detail).toBe('The chain has too many levels; the last ones are left out')
+    expect(JSON.parse(warning.raw)).toMatchObject({ left: 3, most: 20 })
   })
 
   test('asks all members of a topic at once', async () => {

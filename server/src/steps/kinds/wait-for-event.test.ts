@@ -148,6 +148,21 @@ describe('an event ends the wait', () => {
   })
 })
 
+test.each<[string, (api: Api) => Promise<{ status: number }>]>([
+  ['switched off', (api) => api.patch('/v2/workflows/cart', { active: false })],
+  ['deleted', (api) => api.delete('/v2/workflows/cart')],
+])('a run whose workflow is %s meanwhile is told of its event, and goes on', async (_, end) => {
+  const api = await apiWith(
+    wait([paid]),
+    branch('b', [{ name: 'Paid', condition: is('steps.wait.matched', 0), steps: [after] }]),
+  )
+  const transactionId = await start(api)
+  expect((await end(api)).status).toBeLessThan(300)
+  await post(api, { key: 'c1', payload: { total: 40 } })
+  expect(statesOf(await runOf(api, transactionId))).toEqual(['wait completed', 'b completed', 'after completed'])
+  expect(await contentsOf(api, 'ada')).toEqual(['event 0 40'])
+})
+
 describe('no event', () => {
   test('the timeout ends the wait, and neither outcome is a failure', async () => {
     const arms = [{ name: 'Paid', condition: is('steps.wait.outcome', 'event'), steps: [], end: true }]
