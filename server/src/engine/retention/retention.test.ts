@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { type Activity, addActivity, addRow } from '../../../test/activity-rows.ts'
 import { useServer } from '../../../test/server.ts'
-import { firstIdAt } from '../../db/core/ids.ts'
+import { firstIdAt, newId } from '../../db/core/ids.ts'
 import { monthOf, partitionedMonths, partitionName, preparePartitions } from '../../db/core/partitions.ts'
 import { dropExpired, type Retention } from './retention.ts'
 
@@ -168,6 +168,42 @@ test.each([
   await drop(after(endOfJanuary, 30 * days))
   expect(await left()).toMatchObject({ notifications: from(1), events: from(1) })
   expect(lines).toMatchObject([{ reason: 'a trigger has not started all its runs' }])
+})
+
+test('so is a month with a posted event of which not all runs were told', async () => {
+  const { environmentId } = await januaryActivity()
+  await addRow(server.database, 'posted_events', {
+    ...{ environment_id: environmentId, id: newId(january), name: 'paid', key: 'k', payload: {}, matched: 0 },
+    ...{ reached: '', created_at: january },
+  })
+  await drop(after(endOfJanuary, 30 * days))
+  expect(await left()).toMatchObject({ notifications: from(1), events: from(1) })
+  expect(lines).toMatchObject([{ reason: 'not all runs were told of a posted event' }])
+  await sql`UPDATE posted_events SET reached = NULL`.execute(server.database.db)
+  await drop(after(endOfJanuary, 30 * days))
+  expect(await left()).toMatchObject({ notifications: from(2), events: from(2) })
+})
+
+test.each([
+  ['open', 'a question is open'],
+  ['answered', 'a run of an earlier month that asked a question has not ended'],
+])('so is a month with a question that is %s, until its run has ended', async (state, reason) => {
+  await januaryActivity()
+  await preparePartitions(server.database.pool, new Date('2025-12-01T00:00:00Z'))
+  const { environmentId, notificationId } = await add({ at: new Date('2025-12-30T00:00:00Z'), status: 'processing' })
+  await addRow(server.database, 'questions', {
+    ...{ environment_id: environmentId, id: newId(january), notification_id: notificationId, position: 0, state },
+    ...{ transaction_id: 't', workflow_id: 'w', workflow: 'approve', step_id: 'ask', subscriber_row_id: 's' },
+    ...{ question: 'Fine?', answers: [], level: 0, round: 1, asked: [] },
+    ...{ deadline: endOfJanuary, created_at: january, updated_at: january },
+  })
+  await drop(after(endOfJanuary, 30 * days))
+  expect(await left()).toMatchObject({ notifications: ['12', ...from(1)], events: ['12', ...from(1)] })
+  expect(lines).toContainEqual(expect.objectContaining({ reason }))
+  await sql`UPDATE questions SET state = 'answered'`.execute(server.database.db)
+  await sql`UPDATE notifications SET status = 'completed'`.execute(server.database.db)
+  await drop(after(endOfJanuary, 30 * days))
+  expect(await left()).toMatchObject({ notifications: from(2), events: from(2) })
 })
 
 test('a month that was partly dropped before is finished', async () => {

@@ -124,7 +124,7 @@ const timers: Wait = {
 
 const messageWaits = [timers]
 
-// Cheapest first: the last two read whole partitions. If nothing waits they run once a month, because the month is then
+// Cheapest first: the last three read whole partitions. If nothing waits they run once a month, because the month is then
 // dropped; whatever waits for long has a timer.
 const activityWaits: Wait[] = [
   timers,
@@ -150,6 +150,13 @@ const activityWaits: Wait[] = [
   {
     reason: 'a run that was started in a later month has not ended',
     query: `SELECT FROM notifications WHERE id >= $2 AND event_id >= $1 AND event_id < $2 AND status = 'processing'`,
+  },
+  {
+    reason: 'a run of an earlier month that asked a question has not ended',
+    query: `
+      SELECT FROM questions q
+      JOIN notifications n ON n.environment_id = q.environment_id AND n.id = q.notification_id
+      WHERE q.id >= $1 AND q.id < $2 AND n.id < $1 AND n.status = 'processing'`,
   },
 ]
 

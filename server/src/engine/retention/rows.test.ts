@@ -58,6 +58,35 @@ test('posted events go with the activity, once all runs were told of them', asyn
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['3', '11'])
 })
 
+test('questions go with their run: neither while they are open, nor while it is under way', async () => {
+  await keep({ activityDays: 7 })
+  const ask = async (age: number, question: string, state: string, status: 'processing' | 'completed') => {
+    const { notificationId } = await add(days(age), { status })
+    const id = newId(days(age))
+    await addRow(server.database, 'questions', {
+      ...{ environment_id: api.environmentId, id, notification_id: notificationId, position: 0, transaction_id: 't' },
+      ...{ workflow_id: 'w', workflow: 'approve', step_id: 'ask', subscriber_row_id: 's', state, question, level: 0 },
+      ...{ answers: [], round: 1, asked: [], deadline: now, created_at: days(age), updated_at: days(age) },
+    })
+    await addRow(server.database, 'question_people', {
+      ...{ environment_id: api.environmentId, question_id: id, subscriber_id: 'ada' },
+    })
+  }
+  await ask(12, 'open', 'open', 'processing')
+  await ask(11, 'closed, the run goes on', 'answered', 'processing')
+  await ask(10, 'closed', 'answered', 'completed')
+  await ask(3, 'young', 'answered', 'completed')
+  expect(await drop()).toBe(false)
+  const { data } = (await api.get('/v2/questions?subscriberId=ada')).body
+  expect(data.map(({ question }: { question: string }) => question)).toEqual([
+    ...['young', 'closed, the run goes on', 'open'],
+  ])
+  const { rows } = await sql`SELECT FROM question_people WHERE environment_id = ${api.environmentId}`.execute(
+    server.database.db,
+  )
+  expect(rows).toHaveLength(3)
+})
+
 test('an environment with its own periods has its rows deleted to the day, and the others keep theirs', async () => {
   const other = await server.freshApi()
   await keep({ activityDays: 7, messageDays: 14, inboxDays: 14 })

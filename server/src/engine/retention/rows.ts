@@ -108,12 +108,13 @@ async function dropPosted(range: Range): Promise<string[]> {
   return ids
 }
 
-/** Closed questions, with who was asked. */
+/** Questions whose run is gone, with who was asked: until then their links hold. */
 async function dropQuestions(range: Range): Promise<string[]> {
   const { tx, environmentId } = range
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM questions t
-    WHERE ${inRange(range, sql`t.id`)} AND t.state <> 'open'
+    WHERE ${inRange(range, sql`t.id`)} AND t.state <> 'open' AND NOT EXISTS (
+      SELECT FROM notifications n WHERE n.environment_id = t.environment_id AND n.id = t.notification_id)
     ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(tx)
   const ids = rows.map(({ id }) => id)
   await deleteAll(tx, 'question_people', environmentId, sql`t.question_id = ANY (${ids}::text[])`)
