@@ -32,9 +32,9 @@ test('the gates of each message stand in a row, the shut one says why, and its r
   await page.getByRole('heading', { name: 'Choose a workflow and a subscriber' }).waitFor()
   await page.getByRole('combobox', { name: 'Workflow' }).click()
   await page.getByRole('option', { name: /News/ }).click()
-  await page.getByText('Ada Lovelace would get it by In-app.').waitFor()
+  await page.getByText('Ada Lovelace would get it by in-app message.').waitFor()
   const mail = page.getByRole('region', { name: 'Email mail' })
-  await mail.getByText(/Ada Lovelace has switched Email off for all workflows/).waitFor()
+  await mail.getByText(/Ada Lovelace has switched email off for all workflows/).waitFor()
   expect(await mail.getByRole('list', { name: 'Gates' }).getByRole('listitem').allInnerTexts()).toEqual([
     ...[
       'Workflow\nopen',
@@ -56,7 +56,7 @@ test('the gates of each message stand in a row, the shut one says why, and its r
   const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'))
   await dialog.getByText('Ada switches email on for News?').waitFor()
   await dialog.getByRole('button', { name: 'Switch on' }).click()
-  await page.getByText('Ada Lovelace would get it by In-app and Email.').waitFor()
+  await page.getByText('Ada Lovelace would get it by in-app message and email.').waitFor()
   expect((await development.get('/v1/explain?workflowId=news&subscriberId=ada')).body.channels.email.wouldGet).toBe(
     true,
   )
@@ -70,9 +70,9 @@ test('the gates of each message stand in a row, the shut one says why, and its r
   const [run] = (await development.get('/v1/notifications?transactionId=news-1')).body.data
   await page.goto(`${server.url}/activity/${run._id}`)
   await page.getByRole('button', { name: 'Why not?' }).click()
-  await page.getByText('Ada Lovelace got it by In-app.').waitFor()
+  await page.getByText('Ada Lovelace got it by in-app message.').waitFor()
   const then = page.getByRole('region', { name: 'Email mail' })
-  await then.getByText(/has switched Email off for all workflows/).waitFor()
+  await then.getByText(/has switched email off for all workflows/).waitFor()
   expect(await then.getByRole('list', { name: 'Gates' }).getByRole('listitem').allInnerTexts()).toEqual([
     ...['Workflow\nopen', 'Schedule\nopen', 'Preference\nshut', 'Condition\nnot known', 'Integration\nnot known'],
     ...['Address\nnot known', 'Content\nnot known', 'Suppression\nnot known'],

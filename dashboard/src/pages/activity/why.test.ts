@@ -11,10 +11,11 @@ type Given = Partial<Omit<Job, 'step' | 'messages'>> & {
   type: string
   name?: string
   raw?: object
+  step?: Partial<Job['step']>
   messages?: Array<Partial<Job['messages'][number]>>
 }
 
-function job({ name, raw, messages = [], ...more }: Given): Job {
+function job({ name, raw, step = {}, messages = [], ...more }: Given): Job {
   const { type } = more
   return {
     _id: 'a1',
@@ -31,6 +32,7 @@ function job({ name, raw, messages = [], ...more }: Given): Job {
       name: name ?? `My ${type}`,
       active: true,
       filters: [],
+      ...step,
     },
     scheduleExtensionsCount: 0,
     createdAt: at,
@@ -85,6 +87,17 @@ const held = (reason: string, more: Partial<Given> = {}): Given => ({
 const failed = (reason: string, more: Partial<Given> = {}): Given => ({
   ...{ type: 'email', status: 'failed', reason },
   ...more,
+})
+const asked = (label: string): Given => ({
+  ...{ type: 'ask', outcome: { answer: 'no', answeredBy: { name: 'Bob' } } },
+  step: {
+    controlVariables: {
+      answers: [
+        { id: 'yes', label: 'Approve' },
+        { id: 'no', label },
+      ],
+    },
+  },
 })
 const byGlobal = { decidedBy: 'subscriberGlobal', through: 'channel' }
 
@@ -316,6 +329,8 @@ describe('why: a step', () => {
     [{ type: 'wait_for_event', outcome: { event: { name: 'cart.paid' } } }, 'The event “cart.paid” ended the wait.', undefined],
     [{ type: 'wait_for_event', outcome: { event: null } }, 'Nothing happened in time.', undefined],
     [{ type: 'ask', outcome: { answer: 'yes', answeredBy: { name: 'Bob' } } }, 'Bob answered “yes”.', undefined],
+    [asked('Reject'), 'Bob answered “Reject”.', undefined],
+    [asked('{{payload.refuse}}'), 'Bob answered “no”.', undefined],
     [{ type: 'ask', outcome: { answer: null } }, 'Nobody answered in time.', undefined],
     [held('nobody_to_ask', { status: 'skipped' }), 'Skipped because nobody could be asked.', undefined],
     [{ type: 'start_workflow', outcome: { workflowId: 'tell' } }, 'Started the workflow “tell”.', undefined],

@@ -450,7 +450,7 @@ function doneText(job: Job, said: Words): string {
         answeredBy?: { name?: string | null; subscriberId?: string | null } | null
       }
       const who = answeredBy?.name ?? answeredBy?.subscriberId
-      return answer ? `${who ?? 'Somebody'} answered “${answer}”.` : 'Nobody answered in time.'
+      return answer ? `${who ?? 'Somebody'} answered “${labelOf(job, answer)}”.` : 'Nobody answered in time.'
     }
     case 'start_workflow': {
       const { workflowId } = (job.outcome ?? {}) as { workflowId?: string | null }
@@ -465,6 +465,13 @@ function doneText(job: Job, said: Words): string {
     default:
       return 'Done.'
   }
+}
+
+/** What the answer is called. Where that is a template, the text of this run is in the question itself. */
+function labelOf({ step }: Job, id: string): string {
+  const { answers } = (step.controlVariables ?? {}) as { answers?: Array<{ id?: unknown; label?: unknown }> }
+  const label = Array.isArray(answers) ? answers.find((each) => each?.id === id)?.label : undefined
+  return typeof label === 'string' && label.trim() !== '' && !/\{[{%]/.test(label) ? label : id
 }
 
 /** From the first log line to the last; without a log, the time of the last update. */

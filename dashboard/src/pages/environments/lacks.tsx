@@ -4,7 +4,7 @@ import { TriangleAlert } from 'lucide-react'
 import { type Environment, useSession } from '../../api/auth.ts'
 import type { EnvironmentDiff } from '../../api/environments.ts'
 import { slugOf } from '../../shell/environment.ts'
-import { lookOf } from '../../ui/domain/step-kind.tsx'
+import { wordOf } from '../../ui/domain/step-kind.tsx'
 
 export type Lack = EnvironmentDiff['lacks'][number]
 
@@ -20,14 +20,12 @@ interface Words {
 function wordsOf({ kind, name, workflowIds }: Lack, target: string): Words {
   const who = several(workflowIds.length)
   switch (kind) {
-    case 'provider': {
-      const { label } = lookOf(name)
+    case 'provider':
       return {
-        sentence: `No active ${label === 'SMS' ? label : label.toLowerCase()} provider: ${who} would send nothing there.`,
+        sentence: `No active ${wordOf(name)} provider: ${who} would send nothing there.`,
         mend: 'Add a provider',
         to: '/integrations',
       }
-    }
     case 'variable':
       return {
         sentence: `The variable ${name} has no value in ${target}; ${who} ${workflowIds.length === 1 ? 'uses' : 'use'} it.`,

@@ -50,10 +50,7 @@ function Whole({ question }: { question: Question }) {
             ? []
             : [['Through', `${wayOf(answeredBy.channel)}, ${absoluteTime(answeredBy.createdAt)}`] as const]),
           ['Asked', absoluteTime(createdAt)],
-          [
-            state === 'open' ? 'Open for' : 'Deadline',
-            state === 'open' ? <Countdown key="deadline" until={deadline} /> : absoluteTime(deadline),
-          ],
+          ['Deadline', state === 'open' ? <Countdown key="deadline" until={deadline} /> : absoluteTime(deadline)],
           ...(round > 1 ? [['Round', String(round)] as const] : []),
           ['Transaction', <Id key="transaction" value={transactionId} />],
           ['Id', <Id key="id" value={id} />],

@@ -11,7 +11,7 @@ import { Badge, type Tone } from '../base/status.tsx'
 import { absoluteTime } from '../base/time.tsx'
 import { useConfirm } from '../frame/dialog.tsx'
 import { reasonLabel } from './reasons.ts'
-import { channels, lookOf, StepIcon } from './step-kind.tsx'
+import { channels, lookOf, StepIcon, wordOf } from './step-kind.tsx'
 
 interface ExplainedProps {
   explanation: Explanation
@@ -47,7 +47,7 @@ export function Explained({ explanation, who }: ExplainedProps) {
 
 function Summary({ explanation, who, sent }: ExplainedProps & { sent: ExplainedStep[] }) {
   const { wouldGet, past = false, steps } = explanation
-  const names = [...new Set(sent.map(({ type }) => lookOf(type).label))]
+  const names = [...new Set(sent.map(({ type }) => (type === 'in_app' ? 'in-app message' : wordOf(type))))]
   const by = new Intl.ListFormat('en').format(names)
   const waits = past && steps.some((step) => isChannel(step) && step.verdict === 'waits')
   const Icon = wouldGet ? CircleCheck : waits ? Hourglass : CircleX
@@ -170,7 +170,7 @@ const listed = (reason: unknown) => String(reason ?? '').replaceAll('_', ' ')
 const at = (value: unknown) => (typeof value === 'string' ? absoluteTime(value) : undefined)
 
 function sentenceOf(gate: Gate, { type, reason }: ExplainedStep, who: string): string {
-  const channel = lookOf(type).label
+  const channel = wordOf(type)
   switch (gate.gate) {
     case 'workflow':
       if (reason === 'no_tenant_found') return 'The tenant does not exist.'

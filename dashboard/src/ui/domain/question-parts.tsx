@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Question } from '../../api/questions.ts'
 import { Status } from '../base/status.tsx'
 import { Time } from '../base/time.tsx'
+import { stepOutcome } from './outcomes.tsx'
 import { stateTones, stateWords, whoAnswered } from './question-words.ts'
 import { reasonLabel } from './reasons.ts'
 import { lookOf, StepIcon } from './step-kind.tsx'
@@ -43,7 +44,8 @@ export function AskedPeople({ question: { asked, answeredBy } }: { question: Que
               {channels.map(({ channel, status, reason }) => (
                 <li key={channel} className="flex items-center gap-1.5">
                   <StepIcon kind={channel} />
-                  {lookOf(channel).label}: {reason ? reasonLabel(reason).toLowerCase() : status}
+                  {lookOf(channel).label}:{' '}
+                  {(reason ? reasonLabel(reason) : stepOutcome({ type: channel, status }).word).toLowerCase()}
                 </li>
               ))}
               {remindedAt.length > 0 && (

@@ -57,6 +57,10 @@ export type Channel = (typeof channels)[number]
 export const lookOf = (kind: string): KindLook =>
   (stepKinds as Record<string, KindLook>)[kind] ?? { label: kind, icon: Braces, hue: 'var(--muted)' }
 
+/** Its label within a sentence: "email", but "SMS". */
+export const wordOf = (kind: string): string =>
+  lookOf(kind).label.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())
+
 interface StepIconProps {
   kind: string
   /** A tile with a tinted background, or only the icon. */
