@@ -524,7 +524,7 @@ describe('messages of earlier steps', () => {
 
   test('end the wait as providers report it', async () => {
     const mailStep = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }
-    const entries = ['bounced', 'opened', 'clicked'].map((happening) => ({ message: 'mail', happens: [happening] }))
+    const entries = ['delivered', 'bounced', 'opened', 'clicked'].map((happening) => ({ message: 'mail', happens: [happening] }))
     const api = await apiWith(
       mailStep,
       ...entries.map((entry, index) => wait([{ event: 'x' }, entry], {}, `w${index}`)),
@@ -547,12 +547,13 @@ describe('messages of earlier steps', () => {
       )
     for (const [at, [before, awaited]] of (
       [
+        [undefined, 'delivered'],
         ['delivered', 'bounced'],
         ['delivered', 'opened'],
         ['opened', 'clicked'],
       ] as const
     ).entries()) {
-      await report(before)
+      if (before) await report(before)
       await server.drain()
       expect(statesOf(await runOf(api, transactionId))[at + 1]).toBe(`w${at} delayed`)
       await report(awaited)
