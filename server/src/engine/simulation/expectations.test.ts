@@ -74,7 +74,7 @@ test.each<[Members, boolean]>([
 
 describe('what does not hold says so, with the nearest that was found', () => {
   test.each<[Members, string, object | null]>([
-    [{ messages: [{}] }, '1 messages were expected, and 2 are sent', { subject: '2 comments' }],
+    [{ messages: [{}] }, '1 message was expected, and 2 messages are sent', { subject: '2 comments' }],
     [
       { messages: [{ subject: 'a' }, {}] },
       'message 1 of 2 is not as expected: {"subject":"a"}',

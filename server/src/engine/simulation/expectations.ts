@@ -115,9 +115,10 @@ function judge(entry: Members, seen: Members, fits: Fits): Verdict {
       const wanted = listIn(entry.messages)
       const sent = messages.filter(({ status }) => status === 'sent')
       const wrong = wanted.findIndex((each, place) => !fits(sent[place], each))
-      if (wrong < 0 && sent.length === wanted.length) return held(`${sent.length} messages are sent, as expected`)
+      if (wrong < 0 && sent.length === wanted.length) return held(`${messagesAre(sent.length)} sent, as expected`)
       if (wrong < 0) {
-        const text = `${wanted.length} messages were expected, and ${sent.length} are sent`
+        const expected = wanted.length === 1 ? '1 message was' : `${wanted.length} messages were`
+        const text = `${expected} expected, and ${messagesAre(sent.length)} sent`
         return { holds: false, text, nearest: sent[wanted.length] ?? null }
       }
       const text = `message ${wrong + 1} of ${wanted.length} is not as expected: ${shown(wanted[wrong])}`
@@ -146,6 +147,8 @@ function judge(entry: Members, seen: Members, fits: Fits): Verdict {
     }
   }
 }
+
+const messagesAre = (count: number): string => (count === 1 ? '1 message is' : `${count} messages are`)
 
 const held = (text: string): Verdict => ({ holds: true, text, nearest: null })
 
