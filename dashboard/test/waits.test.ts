@@ -148,6 +148,14 @@ test('it waits until a time of day or for what the trigger says, and counts from
   expect(after.cron).toBeUndefined()
 })
 
+test('a unit that the form does not offer is shown as it is stored', async () => {
+  const lookBack = { amount: 1, unit: 'weeks' }
+  const controlValues = { for: [{ event: 'cart.paid' }], amount: 2, unit: 'hours', lookBack }
+  await makeWorkflow(api, 'weekly', [{ name: 'Wait', stepId: 'wait', type: 'wait_for_event', controlValues }])
+  await follow(page, '/workflows/weekly?step=wait')
+  await page.getByRole('combobox', { name: 'Unit of back to' }).getByText('weeks').waitFor()
+})
+
 test('a step in an arm waits only for messages that it can know of', async () => {
   await makeWorkflow(api, 'paths', [
     branch('size', [

@@ -38,6 +38,8 @@ export function Duration({
 }: DurationProps) {
   const { issues, readOnly } = useStep()
   const own = ['amount', 'unit'].flatMap((name) => issuesAt(issues, `${prefix}${name}`))
+  // A program may have stored one that is not offered.
+  const known = [...new Set([...offered, ...(typeof value.unit === 'string' ? [value.unit] : [])])]
   return (
     <FieldFrame
       label={label}
@@ -64,7 +66,7 @@ export function Duration({
             disabled={readOnly}
             value={typeof value.unit === 'string' ? value.unit : undefined}
             onValue={(unit) => onValue({ unit })}
-            options={offered.map((unit) => ({ value: unit, label: unit }))}
+            options={known.map((unit) => ({ value: unit, label: unit }))}
           />
         </div>
       )}
