@@ -4,6 +4,7 @@ import {
   drainBySeveral,
   makeWorkflow,
   messagesOf,
+  prefer,
   runOf,
   runsOf,
   type Step,
@@ -192,6 +193,28 @@ describe('every call asks:', () => {
     expect(vendor.asked).toHaveLength(1)
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
     expect(await messagesOf(api, 'channel=email')).toMatchObject([{ status: 'warning', errorText: 'suppressed' }])
+  })
+
+  const paused = () => ({ snoozedUntil: new Date(server.clock.now().getTime() + 86_400_000).toISOString() })
+  test.each([
+    ['has switched the workflow off', 'preference', () => ({ workflowId: 'news', channels: { email: false } })],
+    ['has paused commercial messages', 'snoozed', paused],
+  ])('a retry or redrive of commercial mail to somebody who %s', async (_, reason, choice) => {
+    const api = await prepared({ more: { messageClass: 'commercial' } })
+    vendor.plays(() => down)
+    const retried = await send(api)
+    vendor.plays(() => ({ status: 400, body: { message: 'no' } }))
+    const redriven = await send(api)
+    const [{ id }] = (await api.get('/v1/deliveries')).body.data
+    const before = vendor.asked.length
+    vendor.plays(() => accepted)
+    await prefer(api, 'ada', choice())
+    expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 200 })
+    server.clock.advance({ minutes: 5 })
+    await server.drain()
+    expect(vendor.asked).toHaveLength(before)
+    for (const transactionId of [retried, redriven])
+      expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason })
   })
 
   test('a failover', async () => {
