@@ -4,6 +4,7 @@ import {
   drainBySeveral,
   makeWorkflow,
   messagesOf,
+  prefer,
   runOf,
   runsOf,
   type Step,
@@ -192,6 +193,58 @@ describe('every call asks:', () => {
     expect(vendor.asked).toHaveLength(1)
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason: 'suppressed' })
     expect(await messagesOf(api, 'channel=email')).toMatchObject([{ status: 'warning', errorText: 'suppressed' }])
+  })
+
+  const paused = () => ({ snoozedUntil: new Date(server.clock.now().getTime() + 86_400_000).toISOString() })
+  test.each([
+    ['has switched the workflow off', 'preference', () => ({ workflowId: 'news', channels: { email: false } })],
+    ['has paused commercial messages', 'snoozed', paused],
+  ])('a retry or redrive of commercial mail to somebody who %s', async (_, reason, choice) => {
+    const api = await prepared({ more: { messageClass: 'commercial' } })
+    vendor.plays(() => down)
+    const retried = await send(api)
+    vendor.plays(() => ({ status: 400, body: { message: 'no' } }))
+    const redriven = await send(api)
+    const [{ id }] = (await api.get('/v1/deliveries')).body.data
+    const before = vendor.asked.length
+    vendor.plays(() => accepted)
+    await prefer(api, 'ada', choice())
+    expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 200 })
+    server.clock.advance({ minutes: 5 })
+    await server.drain()
+    expect(vendor.asked).toHaveLength(before)
+    for (const transactionId of [retried, redriven])
+      expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'canceled', reason })
+  })
+
+  test('a push message that one device has got does not go to the other once its link has unsubscribed', async () => {
+    const api = await server.freshApi()
+    const made = await api.post('/v1/integrations', {
+      ...{ providerId: 'push-webhook', channel: 'push', name: 'Push', active: true },
+      credentials: { webhookUrl: `${vendor.url}/push`, secretKey: 'x' },
+    })
+    expect(made, made.text).toMatchObject({ status: 201 })
+    const push: Step = { type: 'push', controlValues: { subject: 'News', body: 'Off: {{unsubscribe_url}}' } }
+    await makeWorkflow(api, 'news', [push], { messageClass: 'commercial' })
+    await api.post('/v2/subscribers', ada)
+    const credentials = { deviceTokens: ['phone', 'tablet'] }
+    const entry = { providerId: 'push-webhook', _integrationId: made.body._id, credentials }
+    await server.database.db
+      .updateTable('subscribers')
+      .set({ channels: JSON.stringify([entry]) })
+      .where('environment_id', '=', api.environmentId)
+      .execute()
+    vendor.plays(({ body }) => (body.includes('tablet') ? down : accepted))
+    const transactionId = await send(api, {}, 'ada')
+    expect(vendor.asked).toHaveLength(2)
+    const link = /\/l\/u\/[\w-]+/.exec(vendor.asked[0]?.body ?? '')?.[0] ?? ''
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await sendTo(server.url + link, 'POST', 'confirm=1', form)).toMatchObject({ status: 200 })
+    vendor.plays(() => accepted)
+    server.clock.advance({ minutes: 5 })
+    await server.drain()
+    expect(vendor.asked).toHaveLength(2)
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'completed', reason: 'preference' })
   })
 
   test('a failover', async () => {

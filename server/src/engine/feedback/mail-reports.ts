@@ -10,7 +10,7 @@ import { isDeadStatus } from '../../providers/email/dead-address.ts'
 import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { unsubscribe } from '../consent/unsubscribe.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
-import { takeReports } from './reports.ts'
+import { nameOf, takeReports } from './reports.ts'
 
 /** What a mail says, as far as it matters here. */
 export interface MailReport {
@@ -168,14 +168,12 @@ function recipientsAmong({ email, recipients }: Returned, addresses: string[]): 
 
 /** Recipients that the mail did not have are ignored; so is what is only late. */
 function bouncesIn({ recipients, fingerprint }: MailReport, mail: Returned): DeliveryEvent[] {
-  const { identifier } = mail
-  if (identifier === null) return []
   return recipients.flatMap(({ addresses, action, status, says }): DeliveryEvent[] => {
     const [recipient] = recipientsAmong(mail, addresses)
     if (action !== 'failed' || !/^[45]\.\d{1,3}\.\d{1,3}$/.test(status) || recipient === undefined) return []
     return [
       {
-        ...{ providerMessageId: identifier, status: 'bounced', externalId: fingerprint, response: says ?? status },
+        ...{ providerMessageId: nameOf(mail), status: 'bounced', externalId: fingerprint, response: says ?? status },
         recipient,
         ...(isDeadStatus(status) ? { permanent: true as const } : {}),
         raw: { action, status, ...(says === undefined ? {} : { says }) },
@@ -186,10 +184,14 @@ function bouncesIn({ recipients, fingerprint }: MailReport, mail: Returned): Del
 
 /** One that names nobody is about the mail's only recipient, if it had one. */
 function feedbackIn({ feedback, fingerprint }: MailReport, mail: Returned): DeliveryEvent[] {
-  const { identifier } = mail
   const status = feedbackMeans[feedback?.type ?? '']
-  if (!feedback || status === undefined || identifier === null) return []
-  const about = { providerMessageId: identifier, status, externalId: fingerprint, raw: { feedbackType: feedback.type } }
+  if (!feedback || status === undefined) return []
+  const about = {
+    providerMessageId: nameOf(mail),
+    status,
+    externalId: fingerprint,
+    raw: { feedbackType: feedback.type },
+  }
   if (feedback.recipients.length === 0) return [about]
   return recipientsAmong(mail, feedback.recipients).map((recipient) => ({ ...about, recipient }))
 }

@@ -2,6 +2,7 @@
 // report changes nothing; one about an unknown message is ignored.
 import { comparedAddress } from '../../db/core/addresses.ts'
 import { retryConflicts } from '../../db/core/database.ts'
+import { idPattern } from '../../db/core/ids.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
@@ -37,6 +38,11 @@ export const mostLines = 500
 /** Room beyond that for what is said about an address: whoever opens a mail 500 times can still complain. */
 const linesAboutAddresses = 100
 
+/** Where a call was cut off, the provider's id is unknown. The mail itself, and a server of the user's own, know ours. */
+export const nameOf = ({ identifier, id }: Pick<MessageRow, 'identifier' | 'id'>): string => identifier ?? id
+const ownId = new RegExp(idPattern)
+const isAbout = '(m.identifier = ANY ($2::text[]) OR (m.identifier IS NULL AND m.id = ANY ($4::text[])))'
+
 /**
  * Locks the runs of these messages, like everyone who works on runs, and before their steps and messages: reports about one run
  * go one after the other, and the second sees what the first wrote.
@@ -46,7 +52,7 @@ const lockReportedRuns = statement(
   `SELECT n.id FROM notifications n
    WHERE n.environment_id = $1 AND n.id IN (
      SELECT m.notification_id FROM messages m
-     WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3)
+     WHERE m.environment_id = $1 AND ${isAbout} AND m.integration_id = $3)
    ORDER BY n.id FOR NO KEY UPDATE`,
 )
 
@@ -60,8 +66,8 @@ const lockReported = statement(
          jsonb_agg(line -> 'recipients') FILTER (WHERE line ? 'recipients') AS recipients
        FROM jsonb_array_elements(j.details) line WHERE line ->> 'messageId' = m.id) said
      WHERE j.environment_id = m.environment_id AND j.notification_id = m.notification_id AND j.id = m.job_id) j ON true
-   WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3
-     AND m.notification_id = ANY ($4::text[])
+   WHERE m.environment_id = $1 AND ${isAbout} AND m.integration_id = $3
+     AND m.notification_id = ANY ($5::text[])
    ORDER BY m.id FOR NO KEY UPDATE OF m`,
 )
 
@@ -140,7 +146,7 @@ function take(parts: Pick<EngineParts, 'pool' | 'clock' | 'memory'>, reporter: R
       changed.flatMap((message) => message.toEvents(now)),
       now,
     )
-    const known = new Set(messages.map(({ row }) => row.identifier))
+    const known = new Set(messages.map(({ row }) => nameOf(row)))
     return events.filter(({ providerMessageId }) => known.has(providerMessageId))
   })
 }
@@ -151,7 +157,7 @@ async function lockMessages(
   events: DeliveryEvent[],
 ): Promise<Report[]> {
   const identifiers = [...new Set(events.map(({ providerMessageId }) => providerMessageId))]
-  const values = [environmentId, identifiers, integrationId]
+  const values = [environmentId, identifiers, integrationId, identifiers.filter((each) => ownId.test(each))]
   const runs = await transaction.run<{ id: string }>(lockReportedRuns, values)
   // A message stored a moment later counts as unknown: we do not hold its run's lock.
   const rows = await transaction.run<ReportedMessage>(lockReported, [...values, runs.map(({ id }) => id)])
@@ -175,7 +181,7 @@ class Report {
 
   /** @returns whether any of them was new */
   take(events: DeliveryEvent[], reporter: Reporter, now: Date): boolean {
-    const own = events.filter(({ providerMessageId }) => providerMessageId === this.row.identifier)
+    const own = events.filter(({ providerMessageId }) => providerMessageId === nameOf(this.row))
     const inOrder = own.sort((one, other) => (one.date ?? now).getTime() - (other.date ?? now).getTime())
     const news = inOrder.filter((event) => this.#note(event, reporter, now))
     for (const event of news) {

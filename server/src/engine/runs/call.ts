@@ -12,7 +12,7 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { isAskedGone } from './question-jobs.ts'
 import { contentFailed, earlierOf, failedUnexpectedly, gateAfter, goOn, goOnPast, goOnWith, skippedBy } from './run.ts'
 import { type JobState, kindOf, type RunState } from './run-state.ts'
-import { placeNeededBy } from './step-guards.ts'
+import { placeNeededBy, refusedSince } from './step-guards.ts'
 import { stepRunOf } from './step-view.ts'
 
 /** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
@@ -33,6 +33,8 @@ export async function makeCall(
   job: JobState,
   { tools, bridge }: CallHands,
 ): Promise<CallResult> {
+  const refused = refusedSince(of, run, job)
+  if (refused) return { outcome: refused }
   if (run.workflow.origin === 'external') return callCode(of, job, tools, bridge)
   if (isAskedGone(run, job)) return { outcome: personGone }
   return gateOf(job)?.isPending ? callFilters(of, run, job, tools) : callStep(of, job, tools)

@@ -3,8 +3,10 @@ import { placeFor } from '../../steps/contract/caps.ts'
 import type { ControlValues, StepKind } from '../../steps/contract/kind.ts'
 import type { FoundSchedule, PlaceAnswer, Progress, TakePlace } from '../../steps/contract/need.ts'
 import { detail, type Skip, type StepOutcome, type Wait } from '../../steps/contract/outcome.ts'
+import type { StepRun } from '../../steps/contract/step-run.ts'
 import { isCommercial, isStillCritical } from '../../steps/delivery/consent-links.ts'
 import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
+import { progressOf } from '../../steps/delivery/progress.ts'
 import { type PreferenceResolution, resolvePreference } from '../core/preferences.ts'
 import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
 import { viewOf } from './question-jobs.ts'
@@ -114,6 +116,26 @@ export function snoozedUntil(run: RunState, channel: StepKind['channel'], now: D
 export function snoozed(run: RunState, { channel }: StepKind, now: Date): Skip | undefined {
   const until = snoozedUntil(run, channel, now)
   return until && { kind: 'skip', reason: 'snoozed', details: [detail('snoozed_commercial', { channel, until })] }
+}
+
+/**
+ * A commercial message that waits for its next attempt, or is redriven, is not sent once its person has switched it off or
+ * paused. What some destinations have got stays done.
+ */
+export function refusedSince(of: StepRun, run: RunState, job: JobState): StepOutcome | undefined {
+  const destinations = Object.entries(progressOf(of))
+  if (destinations.length === 0 || !isCommercial(run)) return undefined
+  const [kind, view] = [kindOf(job), viewOf(run, job)]
+  const refused = filtered(view, kind) ?? snoozed(view, kind, of.now)
+  if (!refused) return undefined
+  const { reason, details } = refused
+  const closed = destinations.map(
+    ([key, each]) =>
+      [key, each.status === 'waiting' ? { ...each, status: 'failed', reason, error: reason } : each] as const,
+  )
+  const delivery = { ...of.job.delivery, destinations: Object.fromEntries(closed) }
+  const isSent = closed.some(([, { status }]) => status === 'sent')
+  return isSent ? { kind: 'done', reason, details, delivery } : { ...refused, delivery }
 }
 
 /** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */

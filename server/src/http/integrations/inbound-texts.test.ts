@@ -68,6 +68,21 @@ describe('a text', () => {
     expect((await run('passes')).status).toBe('completed')
   })
 
+  test('that says START takes back STOP and what was unsubscribed, and nothing else about the number', async () => {
+    const about = { channel: 'sms', address: number }
+    await says('STOP')
+    for (const more of [{}, { scope: { type: 'commercial' } }, { scope: { type: 'workflow', workflowId: 'code' } }])
+      await api.post('/v1/suppressions', { ...about, reason: 'unsubscribe', ...more })
+    await api.post('/v1/suppressions', { ...about, reason: 'manual' })
+    await api.post('/v1/suppressions', { ...about, address: '+14155550199', reason: 'unsubscribe' })
+    expect(await entries()).toHaveLength(6)
+    await says('START')
+    expect(await entries()).toMatchObject([
+      { address: '+14155550199', reason: 'unsubscribe' },
+      { address: number, reason: 'manual' },
+    ])
+  })
+
   test('told twice counts once, and is told to webhooks with its keyword', async () => {
     await api.post('/v2/webhooks/endpoints', { url: `${vendor.url}/hook` })
     for (let i = 0; i < 2; i += 1) await says('HELP', 'same')

@@ -138,6 +138,22 @@ Diagnostic-Code: smtp; 550 ${status} No`
 
 const entries = async (api: Api) => (await api.get('/v1/suppressions')).body.data
 
+/** What the server of the user's own tells; each of it is about a mail that is known. */
+async function reportTo(api: Api): Promise<(...events: object[]) => Promise<void>> {
+  const [integration] = (await api.get('/v1/integrations')).body.filter(
+    ({ providerId }: { providerId: string }) => providerId === 'email-webhook',
+  )
+  await api.put(`/v1/integrations/${integration._id}`, { configurations: { inboundWebhookEnabled: true } })
+  return async (...events) => {
+    const text = JSON.stringify({ events })
+    const signature = createHmac('sha256', 'key').update(text).digest('hex')
+    const url = `/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${integration._id}`
+    const answer = await api.post(url, text, { authorization: '', 'x-svc-signature': signature })
+    expect(answer, answer.text).toMatchObject({ status: 200 })
+    expect(answer.body).toHaveLength(events.length)
+  }
+}
+
 describe('mail to unsubscribe', () => {
   test('works as the link does, and a machine that answers changes nothing', async () => {
     const api = await prepared()
@@ -241,6 +257,39 @@ describe('a complaint', () => {
   })
 })
 
+describe('a mail that may have arrived, though its call was cut off', () => {
+  /** The server takes the mail and hangs up. */
+  async function cutOff() {
+    const api = await prepared()
+    await makeWorkflow(api, 'cut', [{ ...step, onUnknown: 'hold' }], { messageClass: 'commercial' })
+    vendor.plays(() => 'hang up')
+    const transactionId = await trigger(api, 'cut', { subscriberId: 'ada', email: 'ada@example.com' })
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
+    const { id, headers } = JSON.parse(vendor.asked.findLast(({ path }) => path === '/mails')?.body ?? '{}')
+    return { api, id, mailId: headers['X-Belfry-Id'], bounce: await bounceOf(api, transactionId) }
+  }
+
+  test('can be complained about', async () => {
+    const { api, mailId } = await cutOff()
+    expect(await deliver(`feedback@${domain}`, feedback('cut', 'abuse', mailId))).toBe(250)
+    expect(await entries(api)).toMatchObject([{ reason: 'complaint', source: 'feedback', address: 'ada@example.com' }])
+  })
+
+  test('can bounce', async () => {
+    const { api, bounce } = await cutOff()
+    expect(await deliver(bounce, bounced('cut', recipient('5.1.1')))).toBe(250)
+    expect(await entries(api)).toMatchObject([{ reason: 'hard_bounce', source: 'dsn', address: 'ada@example.com' }])
+  })
+
+  test('can be reported on by a server of your own, which knows it by our id', async () => {
+    const { api, id } = await cutOff()
+    const report = await reportTo(api)
+    await report({ id, status: 'complaint' })
+    expect(await entries(api)).toMatchObject([{ reason: 'complaint', source: 'provider', address: 'ada@example.com' }])
+  })
+})
+
 test('what the sandbox kept makes no entry, whatever is reported about it', async () => {
   const { development: api } = await server.freshOrganization()
   await api.put(`/v1/environments/${api.environmentId}`, { dns: { inboundParseDomain: 'in.sandbox.example' } })
@@ -265,18 +314,8 @@ describe('a mail to several', () => {
     await server.drain()
     const { id, headers } = JSON.parse(vendor.asked.findLast(({ path }) => path === '/mails')?.body ?? '{}')
     const bounce = await bounceOf(api, transactionId)
-    const [integration] = (await api.get('/v1/integrations')).body.filter(
-      ({ providerId }: { providerId: string }) => providerId === 'email-webhook',
-    )
-    await api.put(`/v1/integrations/${integration._id}`, { configurations: { inboundWebhookEnabled: true } })
-    const report = async (...events: object[]) => {
-      const text = JSON.stringify({ events: events.map((event) => ({ id, ...event })) })
-      const signature = createHmac('sha256', 'key').update(text).digest('hex')
-      const url = `/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${integration._id}`
-      const answer = await api.post(url, text, { authorization: '', 'x-svc-signature': signature })
-      expect(answer, answer.text).toMatchObject({ status: 200 })
-      expect(answer.body).toHaveLength(events.length)
-    }
+    const told = await reportTo(api)
+    const report = (...events: object[]) => told(...events.map((event) => ({ id, ...event })))
     return { api, bounce, mailId: headers['X-Belfry-Id'], report, transactionId }
   }
   const told = async (api: Api) =>
