@@ -12,7 +12,7 @@ import { newSession, PersonApi, signInAs } from './people.ts'
 import { credential, homeWord, type Planted, plant } from './planted.ts'
 import { type Answer, Api, useServer } from './server.ts'
 
-const requests = Number(process.env.FUZZ_REQUESTS ?? 6_000)
+const requests = Number(process.env.FUZZ_REQUESTS ?? 6_900)
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115)
 const only = process.env.FUZZ_PATH ?? ''
 /** Requests to one operation before the next one's turn. */
