@@ -590,6 +590,19 @@ describe('validate', () => {
     expect(problems).toContainEqual(expect.stringMatching(/error "m\.html" leads out of its folder/))
   })
 
+  test('says of each problem where it is, how bad, and of what kind', async () => {
+    write(folder, { 'belfry/workflows/a/workflow.yaml': `${head}steps: []\ncolour: red\n` })
+    expect((await command.run(folder, {}, 'validate', '--json')).json).toEqual({
+      ...{ valid: false, files: 1 },
+      problems: [
+        {
+          ...{ file: 'belfry/workflows/a/workflow.yaml', line: 4, column: 1, severity: 'error', code: 'definition' },
+          message: 'colour: there is no such member; is it misspelled?',
+        },
+      ],
+    })
+  })
+
   test('what the service would list as an issue is a warning', async () => {
     const body = 'body: "{{payload.x}} {{env.SITE}}"'
     const files = {

@@ -10,6 +10,7 @@ import { parse } from 'yaml'
 import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { compareNow, makeShadow, settle } from '../../server/test/shadow.ts'
+import { addWorkflow } from '../../server/test/workflows.ts'
 import { contentsOf, type Place, useCommand, write } from './command.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
@@ -342,6 +343,23 @@ test('diff, history and restore show and bring back versions', async () => {
   expect((await belfry('restore', 'comments', '1', '--json')).json).toMatchObject({ version: 3, restored: 1 })
   expect((await belfry('diff')).stdout).toBe('')
   expect((await belfry('restore', 'comments', 'x')).code).toBe(2)
+})
+
+test('an id that neither side has is a slip, and not a definition without changes', async () => {
+  await create()
+  await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+  const message = 'Neither the files nor the service have x, of the kinds that are kept in files'
+  const slip = { code: 2, json: { error: { code: 'unknown_id', message } } }
+  expect(await belfry('pull', 'comments', 'x', '--json')).toMatchObject(slip)
+  expect(existsSync(at('workflows'))).toBe(false)
+  expect((await belfry('pull', 'comments', 'coded')).code).toBe(0)
+  expect(await belfry('diff', 'x', '--json')).toMatchObject(slip)
+  expect(await belfry('diff', 'coded')).toMatchObject({ code: 0, stdout: '' })
+  expect((await belfry('push', 'x', '--json')).json.error).toMatchObject({ code: 'unknown_id' })
+  // Of a definition that is only on one side there is something to tell.
+  write(folder, { 'belfry/workflows/new/workflow.yaml': 'workflowId: new\nname: New\nsteps: []\n' })
+  expect((await belfry('diff', 'new')).stdout).toContain('+workflowId: new')
+  expect((await belfry('pull', 'new')).code).toBe(0)
 })
 
 test('history says which commit a push came from, and whether the folder had changed since', async () => {

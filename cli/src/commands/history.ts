@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { checkFolder } from '../folder/check.ts'
 import { readFolder } from '../folder/read.ts'
-import { readDefinitions } from '../remote.ts'
+import { readDefinitions, refuseUnknown } from '../remote.ts'
 
 interface Version {
   version: number
@@ -108,8 +108,9 @@ async function betweenVersions(context: Context, id: string | undefined, options
 async function againstFiles(context: Context, id: string | undefined, { layout }: Named): Promise<string[]> {
   const folder = readFolder(context.dir)
   const { normal } = checkFolder(folder)
-  const { resources } = await readDefinitions(context.service(), folder.settings.kinds)
-  const remote = new Map(resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
+  const stored = await readDefinitions(context.service(), folder.settings.kinds)
+  refuseUnknown(id === undefined ? [] : [id], folder.resources, stored)
+  const remote = new Map(stored.resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
   const local = new Map(folder.resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
   return [...new Set([...remote.keys(), ...local.keys()])].sort().flatMap((key) => {
     const [there, here] = [remote.get(key), local.get(key)]
