@@ -227,6 +227,20 @@ describe('what is written for people', () => {
   })
 })
 
+test('types are not written from files with errors, in which a workflow would be missing', async () => {
+  write(folder, {
+    'belfry/workflows/a/workflow.yaml': 'workflowId: a\nname: A\nsteps: []\n',
+    'belfry/workflows/b/workflow.yaml': 'workflowId: b\nname: B\nsteps: []\ncolour: red\n',
+  })
+  expect(await belfry('types', '--out', 'types.ts')).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(
+      /^belfry\/workflows\/b\/workflow\.yaml:4:1 error colour: .*\n1 error in the files; no types were written\n$/,
+    ),
+  })
+  expect(existsSync(path.join(folder, 'types.ts'))).toBe(false)
+})
+
 test('types come from the service with --remote', async () => {
   const payloadSchema = { type: 'object', required: ['author'], properties: { author: { type: 'string' } } }
   await create({ payloadSchema })
