@@ -1,4 +1,5 @@
 // Definitions as the service answers them.
+import { Failure } from './failure.ts'
 import { type Kind, type KindName, kindNames } from './folder/layout.ts'
 import type { Definition } from './folder/source.ts'
 import type { Service } from './service.ts'
@@ -82,6 +83,22 @@ export interface Pushed {
 
 export const readDefinitions = (service: Service, kinds: readonly KindName[]): Promise<Definitions> =>
   service.get<Definitions>(`/v2/definitions?kinds=${kinds.map((name) => kindNames[name]).join(',')}`)
+
+/** A name that nobody has is a slip, and no definition without changes. Code-first workflows are known, though no files. */
+export function refuseUnknown(
+  ids: readonly string[],
+  local: ReadonlyArray<{ id: string }>,
+  { resources, passedOver }: Pick<Definitions, 'resources' | 'passedOver'>,
+): void {
+  const known = new Set([...local, ...resources, ...passedOver].map(({ id }) => id))
+  const unknown = ids.filter((id) => !known.has(id))
+  if (unknown.length > 0)
+    throw new Failure(
+      'usage',
+      'unknown_id',
+      `Neither the files nor the service have ${unknown.join(', ')}, of the kinds that are kept in files`,
+    )
+}
 
 /** The environment that the key opens. */
 export const readEnvironment = (service: Service): Promise<Definitions['environment']> =>

@@ -1,6 +1,6 @@
 // The command line tool against a real service: files.md §2 to §5.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Ajv } from 'ajv'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -101,7 +101,10 @@ steps:
     expect((await belfry('pull', '--json')).json.written).toEqual([])
     expect(readFileSync(file, 'utf8')).toBe(mine)
     await change('Newer comments')
+    // Whoever reads it meanwhile sees the whole file of before.
+    linkSync(file, path.join(folder, 'as-read'))
     expect((await belfry('pull', '--json')).json.written).toEqual(['belfry/workflows/comments/workflow.yaml'])
+    expect(readFileSync(path.join(folder, 'as-read'), 'utf8')).toBe(mine)
     const text = readFileSync(file, 'utf8')
     expect(text).toContain('# For authors.\nname: Newer comments\n')
     expect(text).toContain('    # Twice a day at most.\n    type: email\n')
@@ -358,7 +361,12 @@ describe('push', () => {
       code: 1,
       stdout: expect.stringContaining('- workflow comments'),
     })
+    expect((await belfry('push', '--prune', 'comments', '--json')).json.error.code).toBe('unknown_id')
+    expect(await belfry('push', '--prune', 'default-layout', '--json')).toMatchObject({
+      ...{ code: 2, json: { error: { code: 'prune_needs_all' } } },
+    })
     expect((await belfry('push', '--prune', '--json')).json.summary.deleted).toBe(1)
+    expect((await belfry('plan', '--prune', '--exit-code')).code).toBe(0)
     expect((await api.get('/v2/workflows/comments')).status).toBe(404)
     write(folder, {
       'belfry/workflows/a/workflow.yaml': 'workflowId: a\nname: A\nsteps:\n  - { stepId: m, name: M, type: sms }\n',
@@ -482,6 +490,16 @@ describe('validate', () => {
       /:4:1 error colour: there is no such member/,
     ],
     [
+      'a kind of step that there is none of, with those that there are',
+      { 'workflows/a/workflow.yaml': `${head}steps:\n  - { stepId: m, name: M, type: fax }\n` },
+      /:4:\d+ error steps\.0\.type: must be one of in_app, email, sms, .*, ask$/,
+    ],
+    [
+      'a value that is none of those allowed',
+      { 'workflows/a/workflow.yaml': `${head}severity: loud\nsteps: []\n` },
+      /:3:1 error severity: must be one of high, medium, low, none/,
+    ],
+    [
       'a missing file',
       {
         'workflows/a/workflow.yaml': `${head}steps:\n  - stepId: m\n    name: M\n    type: email\n    controlValues:\n      body: { $file: m.html }\n`,
@@ -570,6 +588,19 @@ describe('validate', () => {
     symlinkSync(path.join(folder, 'elsewhere.html'), at('workflows', 'a', 'm.html'))
     const { problems } = await problemsOf({})
     expect(problems).toContainEqual(expect.stringMatching(/error "m\.html" leads out of its folder/))
+  })
+
+  test('says of each problem where it is, how bad, and of what kind', async () => {
+    write(folder, { 'belfry/workflows/a/workflow.yaml': `${head}steps: []\ncolour: red\n` })
+    expect((await command.run(folder, {}, 'validate', '--json')).json).toEqual({
+      ...{ valid: false, files: 1 },
+      problems: [
+        {
+          ...{ file: 'belfry/workflows/a/workflow.yaml', line: 4, column: 1, severity: 'error', code: 'definition' },
+          message: 'colour: there is no such member; is it misspelled?',
+        },
+      ],
+    })
   })
 
   test('what the service would list as an issue is a warning', async () => {

@@ -4,11 +4,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { compareNow, makeShadow, settle } from '../../server/test/shadow.ts'
+import { addWorkflow } from '../../server/test/workflows.ts'
 import { contentsOf, type Place, useCommand, write } from './command.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
@@ -225,6 +227,20 @@ describe('what is written for people', () => {
   })
 })
 
+test('types are not written from files with errors, in which a workflow would be missing', async () => {
+  write(folder, {
+    'belfry/workflows/a/workflow.yaml': 'workflowId: a\nname: A\nsteps: []\n',
+    'belfry/workflows/b/workflow.yaml': 'workflowId: b\nname: B\nsteps: []\ncolour: red\n',
+  })
+  expect(await belfry('types', '--out', 'types.ts')).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(
+      /^belfry\/workflows\/b\/workflow\.yaml:4:1 error colour: .*\n1 error in the files; no types were written\n$/,
+    ),
+  })
+  expect(existsSync(path.join(folder, 'types.ts'))).toBe(false)
+})
+
 test('types come from the service with --remote', async () => {
   const payloadSchema = { type: 'object', required: ['author'], properties: { author: { type: 'string' } } }
   await create({ payloadSchema })
@@ -343,6 +359,38 @@ test('diff, history and restore show and bring back versions', async () => {
   expect((await belfry('restore', 'comments', 'x')).code).toBe(2)
 })
 
+test('an id that neither side has is a slip, and not a definition without changes', async () => {
+  await create()
+  await addWorkflow(server, api.environmentId, 'coded', { origin: 'external' })
+  const message = 'Neither the files nor the service have x, of the kinds that are kept in files'
+  const slip = { code: 2, json: { error: { code: 'unknown_id', message } } }
+  expect(await belfry('pull', 'comments', 'x', '--json')).toMatchObject(slip)
+  expect(existsSync(at('workflows'))).toBe(false)
+  expect((await belfry('pull', 'comments', 'coded')).code).toBe(0)
+  expect(await belfry('diff', 'x', '--json')).toMatchObject(slip)
+  expect(await belfry('diff', 'coded')).toMatchObject({ code: 0, stdout: '' })
+  expect((await belfry('push', 'x', '--json')).json.error).toMatchObject({ code: 'unknown_id' })
+  // Of a definition that is only on one side there is something to tell.
+  write(folder, { 'belfry/workflows/new/workflow.yaml': 'workflowId: new\nname: New\nsteps: []\n' })
+  expect((await belfry('diff', 'new')).stdout).toContain('+workflowId: new')
+  expect((await belfry('pull', 'new')).code).toBe(0)
+})
+
+test('history says which commit a push came from, and whether the folder had changed since', async () => {
+  const steps = (name: string) => [{ kind: 'workflow', id: 'a', definition: { workflowId: 'a', name, steps: [] } }]
+  const pushed = (name: string, source: object) =>
+    api.post('/v2/definitions/push', { resources: steps(name), source, message: name })
+  expect((await pushed('First', { commit: '8f3c0a1d', dirty: false })).status).toBe(200)
+  expect((await pushed('Second', { commit: '9a4d0b2e', dirty: true })).status).toBe(200)
+  expect((await pushed('Third', { dirty: true })).status).toBe(200)
+  const { stdout } = await belfry('history', 'a')
+  expect(stdout.trim().split('\n')).toEqual([
+    expect.stringMatching(/ {2}files {2}Third$/),
+    expect.stringMatching(/ {2}9a4d0b2, changed {2}Second$/),
+    expect.stringMatching(/ {2}8f3c0a1 {2}First$/),
+  ])
+})
+
 test('the key is kept by login in a file that only its owner reads', async () => {
   expect((await belfry('login')).code).toBe(0)
   const file = path.join(folder, '.config', 'belfry', 'keys.json')
@@ -352,6 +400,25 @@ test('the key is kept by login in a file that only its owner reads', async () =>
     environment: { name: 'Development' },
   })
   expect((await command.run(folder, without, 'logout')).code).toBe(0)
+  expect((await command.run(folder, without, 'whoami')).code).toBe(2)
+})
+
+test('login takes a key that is piped, with or without an end of line, and asks only a person', async () => {
+  const { key = '', ...without } = place
+  const piped = async (...chunks: string[]) => {
+    const spy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(chunks) as typeof process.stdin)
+    try {
+      return await command.run(folder, without, 'login')
+    } finally {
+      spy.mockRestore()
+    }
+  }
+  for (const chunks of [[`${key}\n`], [key], [key.slice(0, 5), `${key.slice(5)}\r\nmore\n`]]) {
+    expect(await piped(...chunks)).toMatchObject({ code: 0, stderr: '' })
+    expect((await command.run(folder, without, 'logout')).code).toBe(0)
+  }
+  expect(await piped()).toMatchObject({ code: 2, stdout: '', stderr: 'No key was given\n' })
+  expect(await piped('wrong\n')).toMatchObject({ code: 4, stdout: '' })
   expect((await command.run(folder, without, 'whoami')).code).toBe(2)
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { canonicalYaml } from '../../server/src/engine/definitions/canonical.ts'
 import { decide } from '../src/commands/pull.ts'
 import { checkFolder } from '../src/folder/check.ts'
@@ -400,6 +401,44 @@ test('a definition that leaves out defaults has the revision of one that says th
     expect(revisionOf('{ "steps": [], "name": "A", "workflowId": "a" }')).toBe(plain)
     expect(revisionOf(short.replaceAll('\n', '\r\n'))).toBe(plain)
     expect(revisionOf(`${short}severity: high\n`)).not.toBe(plain)
+  } finally {
+    rmSync(other, { recursive: true, force: true })
+  }
+})
+
+test('anchors and JSON mean what they say, also in lists, and what stands twice is not shared', () => {
+  const other = mkdtempSync(path.join(tmpdir(), 'belfry-anchors-'))
+  try {
+    const meaning = (files: Record<string, string>) => {
+      rmSync(other, { recursive: true, force: true })
+      write(other, { 'belfry.yaml': 'kinds: [workflows, integrations]\n', ...files })
+      const { problems, normal } = checkFolder(readFolder(other))
+      expect(problems).toEqual([])
+      return normal
+    }
+    const steps = (one: string, two: string) =>
+      `workflowId: a\nname: A\nsteps:\n  - { stepId: x, name: X, type: sms, controlValues: ${one} }\n  - { stepId: y, name: Y, type: sms, controlValues: ${two} }\n`
+    const mails = (one: string, two: string) =>
+      `- { identifier: m, name: M, channel: email, providerId: sendgrid, credentials: ${one} }\n- { identifier: n, name: N, channel: email, providerId: sendgrid, credentials: ${two} }\n`
+    const [values, credentials] = ['{ body: { $file: text.liquid } }', '{ from: a@example.com }']
+    const plain = meaning({
+      'workflows/a/text.liquid': 'Hi\r\n',
+      'workflows/a/workflow.yaml': steps(values, values),
+      'integrations.yaml': mails(credentials, credentials),
+    })
+    expect([...plain.keys()].sort()).toEqual(['integration m', 'integration n', 'workflow a'])
+    const anchored = meaning({
+      'workflows/a/text.liquid': 'Hi\r\n',
+      'workflows/a/workflow.yaml': steps(`&same ${values}`, '*same'),
+      'integrations.yaml': mails(`&same ${credentials}`, '*same'),
+    })
+    expect(anchored).toEqual(plain)
+    const json = meaning({
+      'workflows/a/text.liquid': 'Hi\r\n',
+      'workflows/a/workflow.yaml': JSON.stringify(parse(steps(values, values))),
+      'integrations.yaml': JSON.stringify(parse(mails(credentials, credentials)), null, '\t'),
+    })
+    expect(json).toEqual(plain)
   } finally {
     rmSync(other, { recursive: true, force: true })
   }

@@ -512,7 +512,9 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
     const { databaseUrl } = await findRunningDatabase(config, parts)
     const database = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
     parts.add(() => database.close())
-    return signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date(), removesFactors })
+    const given = { email, publicUrl: config.publicUrl, now: new Date(), removesFactors }
+    const commandForMember = named('sign-in-link', 'ada@example.com')
+    return signInLink(database.db, { ...given, command: linkCommand, commandForMember })
   },
 
   /** Says what is wrong with an installation, and changes nothing. */

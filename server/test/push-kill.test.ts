@@ -1,13 +1,20 @@
-// A push whose process dies at any of its statements is done as a whole, or not at all: files.md §11.
+// A push whose process dies at any of its statements is done as a whole, or not at all: files.md §11. By default cut off from the
+// database at each of them, and killed (-9) at some; killed at each: EVERY=1 npx vitest run server/test/push-kill.test.ts.
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CutLine } from './cut-line.ts'
+import { freePort } from './free-port.ts'
 import { type Here, startHere } from './here.ts'
+import { usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: process.env.EVERY ? 3_600_000 : 300_000, hookTimeout: 300_000 })
+
+/** Of the statements, those at which the process is killed. */
+const every = Number(process.env.EVERY ?? 20)
+const programs = usePrograms()
 
 const name = `t_${randomBytes(6).toString('hex')}`
 const key = 'the-key-of-development'
@@ -87,53 +94,106 @@ async function state(): Promise<unknown> {
   return { shown, history, pushes: (await api.get('/v2/definitions/pushes')).body.data.length }
 }
 
-test('at every statement', async () => {
+/** A process on a line of its own. */
+interface Victim {
+  pushing: Api
+  line: CutLine
+  /** At the last statement that passes. */
+  die(): void
+  /** Once its end is seen. */
+  rise(): Promise<void>
+}
+
+const readBy = async ({ pushing, line }: Pick<Victim, 'pushing' | 'line'>) => {
+  line.takeCount()
+  const { status } = await pushing.get('/v2/definitions')
+  return { status, statements: line.takeCount() }
+}
+let usual: Awaited<ReturnType<typeof readBy>>
+let statements: number
+
+/** What a push takes undisturbed. */
+beforeAll(async () => {
   const line = await CutLine.to(databaseUrl)
-  const victim = await startHere(settingsOf(line.url))
-  const pushing = new Api(victim.url, key, '', '')
-  const read = async () => {
-    line.takeCount()
-    const { status } = await pushing.get('/v2/definitions')
-    return { status, statements: line.takeCount() }
+  const counted = await startHere(settingsOf(line.url))
+  const pushing = new Api(counted.url, key, '', '')
+  await pushing.post('/v2/definitions/push', bodyOf('warm', false))
+  usual = await readBy({ pushing, line })
+  expect(usual.status).toBe(200)
+  expect((await pushing.post('/v2/definitions/push', bodyOf('counted', true))).status).toBe(200)
+  statements = line.takeCount()
+  expect(statements).toBeGreaterThan(10)
+  await counted.stop()
+  await line.close()
+})
+
+/** A push at a process that ends at this statement. @returns how much of it is there */
+async function outlive(at: number, victim: Victim): Promise<'nothing' | 'all'> {
+  const { pushing, line } = victim
+  await api.post('/v2/definitions/push', bodyOf(`base ${at}`, false))
+  const before = await state()
+  // It is connected, and remembers what it needs: the statements are those that were counted.
+  await vi.waitUntil(async () => isDeepStrictEqual(await readBy(victim), usual), { timeout: 60_000, interval: 20 })
+  const body = bodyOf(`cut ${at}`, true)
+  line.cutAfter(at, () => victim.die())
+  await pushing.post('/v2/definitions/push', body).catch(() => undefined)
+  await victim.rise()
+  // The database may still be at the last statement that it got.
+  const after = await vi.waitUntil(
+    async () => {
+      const now = await state()
+      return JSON.stringify(now) === JSON.stringify(await state()) && now
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+  if (JSON.stringify(after) === JSON.stringify(before)) return 'nothing'
+  // What is there is exactly what the push says: another one changes nothing.
+  const again = await api.post('/v2/definitions/push', body)
+  expect(again.body.summary, `ended at ${at}`).toMatchObject({ created: 0, updated: 0, deleted: 0 })
+  expect(JSON.stringify((after as { shown: unknown }).shown)).toContain(`cut ${at}`)
+  return 'all'
+}
+
+test('a process that is cut off at any statement', async () => {
+  const line = await CutLine.to(databaseUrl)
+  const here = await startHere(settingsOf(line.url))
+  const victim: Victim = {
+    ...{ pushing: new Api(here.url, key, '', ''), line, die: () => undefined },
+    rise: async () => line.mend(),
   }
   const seen = new Set<string>()
   try {
-    await pushing.post('/v2/definitions/push', bodyOf('warm', false))
-    const usual = await read()
-    expect(usual.status).toBe(200)
-    expect((await pushing.post('/v2/definitions/push', bodyOf('counted', true))).status).toBe(200)
-    const statements = line.takeCount()
-    expect(statements).toBeGreaterThan(10)
-    for (let cut = 1; cut <= statements; cut += 1) {
-      await api.post('/v2/definitions/push', bodyOf(`base ${cut}`, false))
-      const before = await state()
-      // It is connected again, and remembers what it needs: the statements are those that were counted.
-      await vi.waitUntil(async () => isDeepStrictEqual(await read(), usual), { timeout: 20_000, interval: 20 })
-      const body = bodyOf(`cut ${cut}`, true)
-      line.cutAfter(cut)
-      await pushing.post('/v2/definitions/push', body).catch(() => undefined)
-      line.mend()
-      // The database may still be at the last statement that it got.
-      const after = await vi.waitUntil(
-        async () => {
-          const now = await state()
-          return JSON.stringify(now) === JSON.stringify(await state()) && now
-        },
-        { timeout: 20_000, interval: 20 },
-      )
-      if (JSON.stringify(after) === JSON.stringify(before)) {
-        seen.add('nothing')
-        continue
-      }
-      seen.add('all')
-      // What is there is exactly what the push says: another one changes nothing.
-      const again = await api.post('/v2/definitions/push', body)
-      expect(again.body.summary, `cut after ${cut}`).toMatchObject({ created: 0, updated: 0, deleted: 0 })
-      expect(JSON.stringify((after as { shown: unknown }).shown)).toContain(`cut ${cut}`)
-    }
+    for (let at = 1; at <= statements; at += 1) seen.add(await outlive(at, victim))
   } finally {
-    await victim.stop().catch(() => undefined)
+    await here.stop().catch(() => undefined)
     await line.close()
   }
   expect(seen).toContain('nothing')
 })
+
+test('a process that is killed (-9)', async () => {
+  for (const at of placesOf(every)) {
+    const line = await CutLine.to(databaseUrl)
+    const run = await programs
+      .start({ ...settingsOf(line.url), PORT: String(await freePort()), BELFRY_LOG: 'info' })
+      .ready()
+    const victim: Victim = {
+      ...{ pushing: new Api(run.url, key, '', ''), line, die: () => run.signal('SIGKILL') },
+      async rise() {
+        const hasDied = line.isCut
+        run.signal('SIGKILL')
+        expect((await run.ended).code).toBeNull()
+        // The last statements of all only tell others, and the answer may be there first.
+        if (at <= statements - 5) expect(hasDied, `killed at ${at} of ${statements}`).toBe(true)
+      },
+    }
+    await outlive(at, victim)
+    await line.close()
+    if (process.env.EVERY) process.stderr.write(`${at} of ${statements}\n`)
+  }
+})
+
+function placesOf(step: number): number[] {
+  const first = 1 + Math.floor(Math.random() * Math.min(step, statements))
+  return Array.from({ length: Math.ceil((statements - first + 1) / step) }, (_, index) => first + index * step)
+}

@@ -4,14 +4,14 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { checkFolder } from '../folder/check.ts'
 import { readFolder } from '../folder/read.ts'
-import { readDefinitions } from '../remote.ts'
+import { readDefinitions, refuseUnknown } from '../remote.ts'
 
 interface Version {
   version: number
   createdAt: string
   author: { name: string | null; type: string } | null
   message: string | null
-  source: { kind: string; commit?: string | null } | null
+  source: { kind: string; commit?: string | null; dirty?: boolean } | null
   paths: string[]
   saves: number
   isCurrent: boolean
@@ -21,7 +21,7 @@ interface Named {
   layout?: boolean
 }
 
-const placeOf = (id: string, { layout = false }: Named) =>
+const pathOf = (id: string, { layout = false }: Named) =>
   `/v2/${layout ? 'layouts' : 'workflows'}/${encodeURIComponent(id)}/versions`
 
 export async function history(
@@ -33,7 +33,7 @@ export async function history(
   const { limit = 20, all = false } = options
   const page = await context
     .service()
-    .get<{ data: Version[]; next: number | null }>(`${placeOf(id, options)}?limit=${limit}${all ? '&all=true' : ''}`)
+    .get<{ data: Version[]; next: number | null }>(`${pathOf(id, options)}?limit=${limit}${all ? '&all=true' : ''}`)
   terminal.result(page, () =>
     page.data
       .map(({ version, createdAt, author, message, source, saves, paths, isCurrent }) =>
@@ -41,12 +41,18 @@ export async function history(
           terminal.paint('bold', `${isCurrent ? '*' : ' '} ${version}`.padEnd(6)),
           createdAt.slice(0, 16).replace('T', ' '),
           (author?.name ?? author?.type ?? 'unknown').padEnd(16),
-          source?.commit ? source.commit.slice(0, 7) : (source?.kind ?? ''),
+          placeOf(source),
           message ?? `${paths.slice(0, 3).join(', ')}${saves > 1 ? ` (${saves} saves)` : ''}`,
         ].join('  '),
       )
       .join('\n'),
   )
+}
+
+/** The commit, where there is one, and whether the files were other ones by then. */
+function placeOf(source: Version['source']): string {
+  const { kind = '', commit, dirty = false } = source ?? {}
+  return commit ? `${commit.slice(0, 7)}${dirty ? ', changed' : ''}` : kind
 }
 
 export async function restore(
@@ -60,7 +66,7 @@ export async function restore(
   const body = message === undefined ? {} : { message }
   const restored = await context
     .service()
-    .post<{ version: number }>(`${placeOf(id, options)}/${number}/restore`, body, { isIdempotent: true })
+    .post<{ version: number }>(`${pathOf(id, options)}/${number}/restore`, body, { isIdempotent: true })
   context.terminal.result(
     { id, version: restored.version, restored: number },
     () => `${id} is at version ${restored.version}, with the content of ${number}`,
@@ -95,15 +101,16 @@ async function betweenVersions(context: Context, id: string | undefined, options
     const given = options[name]
     return given === undefined ? [] : [`${name}=${readVersion(given)}`]
   })
-  const { text } = await context.service().get<{ text: string }>(`${placeOf(id, options)}/compare?${query.join('&')}`)
+  const { text } = await context.service().get<{ text: string }>(`${pathOf(id, options)}/compare?${query.join('&')}`)
   return text
 }
 
 async function againstFiles(context: Context, id: string | undefined, { layout }: Named): Promise<string[]> {
   const folder = readFolder(context.dir)
   const { normal } = checkFolder(folder)
-  const { resources } = await readDefinitions(context.service(), folder.settings.kinds)
-  const remote = new Map(resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
+  const stored = await readDefinitions(context.service(), folder.settings.kinds)
+  refuseUnknown(id === undefined ? [] : [id], folder.resources, stored)
+  const remote = new Map(stored.resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
   const local = new Map(folder.resources.map((resource) => [`${resource.kind} ${resource.id}`, resource]))
   return [...new Set([...remote.keys(), ...local.keys()])].sort().flatMap((key) => {
     const [there, here] = [remote.get(key), local.get(key)]

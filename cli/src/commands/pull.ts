@@ -6,7 +6,7 @@ import { checkFolder } from '../folder/check.ts'
 import { type Folder, type LocalResource, readFolder } from '../folder/read.ts'
 import { State } from '../folder/state.ts'
 import { applyEdits, editsFor } from '../folder/write.ts'
-import { type RemoteResource, readDefinitions } from '../remote.ts'
+import { type RemoteResource, readDefinitions, refuseUnknown } from '../remote.ts'
 import { counted } from '../words.ts'
 import { writeSchemas } from './schema.ts'
 
@@ -28,6 +28,7 @@ export async function pull(context: Context, ids: string[], { force = false }: {
   const folder = readFolder(dir, { shouldExist: false })
   refuseUnreadable(folder)
   const { resources, environment, passedOver } = await readDefinitions(service, folder.settings.kinds)
+  refuseUnknown(ids, folder.resources, { resources, passedOver })
   const state = new State(dir, { url: service.url, environment: environment.identifier })
   const { normal } = checkFolder(folder)
   const isWanted = ({ id }: { id: string }) => ids.length === 0 || ids.includes(id)

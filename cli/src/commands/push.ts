@@ -31,7 +31,7 @@ export function validate(context: Context): void {
   if (!valid) process.exitCode = 2
 }
 
-function lineOf(
+export function lineOf(
   terminal: Terminal,
   { file, line, column, severity, message }: FileProblem,
   to?: 'stdout' | 'stderr',

@@ -107,7 +107,7 @@ function ignore(file: string): boolean {
 /** The key comes from the terminal or a pipe, never from the command line, which others can see. */
 export async function login(context: Context): Promise<void> {
   const url = context.url()
-  const key = context.env.BELFRY_API_KEY ?? (await ask(`API key for ${url}: `))
+  const key = context.env.BELFRY_API_KEY ?? (await readKey(`API key for ${url}: `))
   if (!key) throw new Failure('usage', 'no_key', 'No key was given')
   const environment = await new Service({ url, key }).get<{ name: string }>('/v1/environments/me')
   const file = context.keepKeys(new Map([...context.keys(), [url, key]]))
@@ -117,10 +117,14 @@ export async function login(context: Context): Promise<void> {
   )
 }
 
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+/** Only a person is asked. What is piped may lack the end of its line, or be nothing at all. */
+async function readKey(question: string): Promise<string> {
+  const { stdin, stderr } = process
+  const lines = createInterface(stdin.isTTY ? { input: stdin, output: stderr } : { input: stdin })
   try {
-    return (await lines.question(question)).trim()
+    if (stdin.isTTY) return (await lines.question(question)).trim()
+    for await (const line of lines) return line.trim()
+    return ''
   } finally {
     lines.close()
   }

@@ -1,11 +1,13 @@
 // `types`: one TypeScript interface per payload schema, so that the compiler checks what is triggered.
 
 import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
 import { checkFolder } from '../folder/check.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import { writeWhole } from '../folder/write.ts'
 import { readDefinitions } from '../remote.ts'
 import { counted } from '../words.ts'
+import { lineOf } from './push.ts'
 
 type Schema = Record<string, unknown>
 
@@ -39,9 +41,15 @@ async function remoteWorkflows(context: Context): Promise<Workflow[]> {
   return resources.map(({ definition }) => workflowIn(definition))
 }
 
-function localWorkflows({ dir }: Context): Workflow[] {
-  const folder = readFolder(dir)
-  const { normal } = checkFolder(folder)
+/** Refuses files with errors: a workflow that cannot be read would be missing, as if it had gone. */
+function localWorkflows({ dir, terminal }: Context): Workflow[] {
+  const { problems, normal } = checkFolder(readFolder(dir))
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  for (const problem of errors) terminal.warn(lineOf(terminal, problem, 'stderr'))
+  if (errors.length > 0)
+    throw new Failure('usage', 'files_invalid', `${counted(errors.length, 'error')} in the files; no types were written`, {
+      problems: errors,
+    })
   return [...normal]
     .filter(([key]) => key.startsWith('workflow '))
     .map(([, { definition }]) => workflowIn(definition))

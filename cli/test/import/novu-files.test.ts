@@ -230,6 +230,26 @@ describe('files of mongoexport', () => {
     expect(items.preferences?.[0]).toMatchObject({ subscriberId: 'ada', schedule: { isEnabled: true } })
   })
 
+  test('the sandboxes of another Belfry are known, though nobody is offered them', async () => {
+    const names = { email: 'email', sms: 'sms', push: 'push', chat: 'slack' }
+    const sandboxes = Object.entries(names).map(([channel, name]) => ({
+      ...{ identifier: `${channel}-sandbox`, name: `Belfry ${name}`, channel, active: true },
+      // Of push and chat none is.
+      ...(channel === 'email' || channel === 'sms' ? { primary: true } : {}),
+    }))
+    const { definitions, listed } = await readFiles({
+      integrations: sandboxes.map((each) => ({
+        ...{ ...each, _id: each.channel, primary: each.primary ?? false, credentials: {}, conditions: [] },
+        providerId: `novu-${names[each.channel as keyof typeof names]}`,
+      })),
+    })
+    expect(listed).toEqual([])
+    for (const each of sandboxes)
+      expect(definitions[`integration ${each.identifier}`]).toEqual({
+        ...{ ...each, providerId: `svc-${names[each.channel as keyof typeof names]}` },
+      })
+  })
+
   test('what was deleted there, and messages of other channels, are counted', async () => {
     const { report } = await readFiles({
       ...fixtures.novu,

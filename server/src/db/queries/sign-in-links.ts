@@ -58,11 +58,14 @@ export async function signInLink(
     email: string | undefined
     publicUrl: string
     now: Date
+    /** As the operator types it here: alone, and for a member. */
+    command: string
+    commandForMember: string
     /** For a member who lost their second factors and has nobody who could remove them. */
     removesFactors?: boolean
   },
 ): Promise<string> {
-  const { email, publicUrl, now, removesFactors = false } = given
+  const { email, publicUrl, now, command, commandForMember, removesFactors = false } = given
   const organization = await firstOrganization(db)
   if (!organization) throw new StartError('There is no organization yet; start Belfry once.')
   if (!(await hasOwner(db, organization.id))) {
@@ -70,9 +73,7 @@ export async function signInLink(
     return linkTo(publicUrl, 'setup', token)
   }
   if (email === undefined)
-    throw new StartError(
-      'Add the address of the member who needs a new password: npm run sign-in-link -- ada@example.com',
-    )
+    throw new StartError(`Add the address of the member who needs a new password: ${commandForMember}`)
   return db.transaction().execute(async (tx) => {
     const user = await tx
       .selectFrom('users')
@@ -81,7 +82,7 @@ export async function signInLink(
       .executeTakeFirst()
     if (!user) throw new StartError(`There is no member with the address ${email}.`)
     const { token } = await makeSignInLink(tx, { organizationId: user.organization_id, userId: user.id, now })
-    const actor = { type: 'system', id: null, name: 'npm run sign-in-link', email: null } as const
+    const actor = { type: 'system', id: null, name: command, email: null } as const
     const act = { action: 'member.reset-link-made', target: { id: user.id, name: user.name } }
     await recordAct(tx, { organizationId: user.organization_id, actor, ...act }, now)
     if (removesFactors && (await removeFactors(tx, user.id))) {

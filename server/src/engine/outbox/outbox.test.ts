@@ -497,10 +497,11 @@ describe('what turns out to be wrong after the commit', () => {
   })
 
   test('a row of a format that is not known yet is refused, not guessed at', async () => {
-    const { api } = await setUp()
+    const { api, app } = await setUp()
+    expect((await app.query('SELECT belfry.version() AS version')).rows).toEqual([{ version: 1 }])
     await server.database.pool.query(
       `INSERT INTO belfry.outbox (format, environment_id, kind, transaction_id, body, role, created_at)
-       VALUES (2, $1, 'trigger', 'later', '{"who": "ada"}', 'app', now())`,
+       VALUES (belfry.version() + 1, $1, 'trigger', 'later', '{"who": "ada"}', 'app', now())`,
       [api.environmentId],
     )
     await server.drain()

@@ -327,6 +327,17 @@ describe('a push', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
   })
 
+  test('that is sent again with its idempotency key is answered as before, and not done again', async () => {
+    const keyed = { 'idempotency-key': 'once' }
+    const body = { resources: [workflow(comments(), { base: 'any' })] }
+    const first = await api.post('/v2/definitions/push', body, keyed)
+    expect(first).toMatchObject({ status: 200, body: { summary: { created: 1 } } })
+    await api.patch('/v2/workflows/comments', { name: 'By hand' })
+    expect((await api.post('/v2/definitions/push', body, keyed)).body).toEqual(first.body)
+    expect((await api.get('/v2/workflows/comments')).body).toMatchObject({ name: 'By hand', version: 2 })
+    expect((await api.get('/v2/definitions/pushes')).body.data).toHaveLength(1)
+  })
+
   test('has at most 5,000 resources', async () => {
     const many = Array.from({ length: 5_001 }, (_, i) => ({ kind: 'layout', id: `l${i}`, definition: {} }))
     expect((await push(many)).status).toBe(413)

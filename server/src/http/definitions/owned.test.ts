@@ -51,7 +51,9 @@ describe('what files own', () => {
 
   test('says so in answers, and when it drifted', async () => {
     await pushed([workflow(comments(), { path: 'workflows/comments/workflow.yaml' }), layout()], { source })
-    const files = { ...source, path: 'workflows/comments/workflow.yaml', drifted: false }
+    const pushedAt = server.clock.now().toISOString()
+    server.clock.advance({ minutes: 5 })
+    const files = { ...source, path: 'workflows/comments/workflow.yaml', pushedAt, drifted: false }
     expect((await api.get('/v2/workflows/comments')).body.files).toMatchObject(files)
     expect((await api.get('/v2/layouts/brand')).body.files).toMatchObject({ ...source, path: null })
     expect((await api.patch('/v2/workflows/comments', { description: 'Else' })).body.files.drifted).toBe(true)

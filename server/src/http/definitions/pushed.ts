@@ -7,7 +7,7 @@ import { withBlockText } from '../../engine/definitions/definition-values.ts'
 import type { Definition } from '../../engine/definitions/workflow-definition.ts'
 import { RequestError } from '../../errors.ts'
 import { allSteps, mapSteps } from '../../steps/contract/tree.ts'
-import { compileOwnSchema, compileSchema } from '../../steps/json-schema/json-schema.ts'
+import { allowedValues, compileOwnSchema, compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { contentIssues, variablesWith } from '../content/layout-content.ts'
@@ -68,10 +68,13 @@ export const shapes: Record<DefinitionKind, { schema: JsonSchema; idIn?: string 
 export function checkShape(kind: DefinitionKind, id: string, definition: Definition, report: Report): boolean {
   const { schema, idIn } = shapes[kind]
   const problems = compileOwnSchema(schema)(definition)
-  for (const { path, message, keyword, property } of problems)
+  for (const problem of problems) {
+    const { path, message, keyword, property } = problem
+    const allowed = keyword === 'enum' ? allowedValues(schema, problem) : undefined
     if (keyword === 'additionalProperties' && property !== undefined)
       report([...path, property].join('.'), 'there is no such member; is it misspelled?')
-    else report(path.join('.'), message)
+    else report(path.join('.'), allowed === undefined ? message : `must be one of ${allowed}`)
+  }
   if (problems.length > 0) return false
   if (idIn !== undefined && definition[idIn] !== id) report(idIn, `is not the id "${id}" under which it was sent`)
   if (kind === 'translation' && supportedLocale(id) !== id)

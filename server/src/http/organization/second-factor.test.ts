@@ -426,7 +426,8 @@ describe('lost factors', () => {
   test('whoever runs the service removes them with a link for a new password', async () => {
     const person = await signInWithPassword(server, server.api, 'owner')
     await addApp(server, person)
-    const given = { email: person.email, publicUrl: origin, now: now() }
+    const command = { command: 'npm run sign-in-link', commandForMember: 'npm run sign-in-link -- ada@example.com' }
+    const given = { email: person.email, publicUrl: origin, now: now(), ...command }
     const use = async (link: string) =>
       (await post('password-reset', { token: link.split('#')[1], password: 'nanoseconds of wire' })).status
     // A set-up owner is needed for a link of this kind.

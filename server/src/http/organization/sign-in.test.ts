@@ -236,7 +236,10 @@ describe('over HTTPS', () => {
 
 describe('a link for a new password', () => {
   const print = (email?: string) =>
-    signInLink(server.database.db, { email, publicUrl: 'https://x', now: server.clock.now() })
+    signInLink(server.database.db, {
+      ...{ email, publicUrl: 'https://x', now: server.clock.now() },
+      ...{ command: 'belfry-server sign-in-link', commandForMember: 'belfry-server sign-in-link ada@example.com' },
+    })
   const tokenIn = (link: string) => link.split('#')[1] ?? ''
 
   test('works once, ends all sessions, and resets the limit', async () => {
@@ -262,6 +265,14 @@ describe('a link for a new password', () => {
     owner.password = password
   })
 
+  test('is in the audit log, by the command as it is typed there', async () => {
+    await print(owner.email)
+    const { rows } = await server.database.pool.query(
+      "SELECT actor_name FROM audit_log WHERE action = 'member.reset-link-made' ORDER BY id DESC LIMIT 1",
+    )
+    expect(rows).toEqual([{ actor_name: 'belfry-server sign-in-link' }])
+  })
+
   test('expires after a day', async () => {
     const token = tokenIn(await print(owner.email))
     server.clock.advance({ hours: 24 })
@@ -269,7 +280,9 @@ describe('a link for a new password', () => {
   })
 
   test('names its member', async () => {
-    await expect(print()).rejects.toThrow('needs a new password')
+    await expect(print()).rejects.toThrow(
+      'Add the address of the member who needs a new password: belfry-server sign-in-link ada@example.com',
+    )
     await expect(print('nobody@example.com')).rejects.toThrow('no member with the address nobody@example.com')
   })
 

@@ -5,7 +5,7 @@ import { hasLiquid } from '../../render/liquid.ts'
 import type { Translator } from '../../render/translations.ts'
 import { checkCondition } from '../conditions/check.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from '../contract/kind.ts'
-import { compileOwnSchema, compileSchema, resolve } from '../json-schema/json-schema.ts'
+import { allowedValues, compileOwnSchema, compileSchema } from '../json-schema/json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../json-schema/run.ts'
 import { longestWaitDays, longestWaitMs } from '../kinds/duration.ts'
 import { stepKinds } from '../kinds/index.ts'
@@ -154,26 +154,13 @@ function issuesOf(
   return found
 }
 
-function textOf({ keyword, message, schemaPath }: Problem, path: string, schema: JsonSchema): string {
+function textOf(problem: Problem, path: string, schema: JsonSchema): string {
+  const { keyword, message } = problem
   const field = wordsOf(path)
   if (keyword === 'required' || keyword === 'minLength') return `${field} is required`
   if (keyword === 'additionalProperties') return `${field} is not a known field`
-  const allowed = keyword === 'enum' ? allowedValues(schema, schemaPath) : undefined
+  const allowed = keyword === 'enum' ? allowedValues(schema, problem) : undefined
   return allowed === undefined ? `${field} ${message}` : `${field} must be one of ${allowed}`
-}
-
-/** The values of an enum, if few enough to read. */
-function allowedValues(schema: JsonSchema, schemaPath: string): string | undefined {
-  try {
-    const { schema: at } = resolve(schema, schemaPath.replace(/\/enum$/, ''))
-    const values = typeof at === 'object' ? at.enum : undefined
-    if (!Array.isArray(values) || values.length > 20) return undefined
-    const text = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')
-    return text.length > 200 ? undefined : text
-  } catch (error) {
-    if (error instanceof SchemaError) return undefined
-    throw error
-  }
 }
 
 /** `primaryAction.label` in words: "Primary action label". */

@@ -129,6 +129,20 @@ export function resolve(root: JsonSchema, ref: string): { schema: JsonSchema | b
   return { schema: at as JsonSchema | boolean, pointer: `#${fragmentOf(segments)}` }
 }
 
+/** The values of the enum that a problem is about, if few enough to read. */
+export function allowedValues(root: JsonSchema, { schemaPath }: Pick<Problem, 'schemaPath'>): string | undefined {
+  try {
+    const { schema: at } = resolve(root, schemaPath.replace(/\/enum$/, ''))
+    const values = typeof at === 'object' ? at.enum : undefined
+    if (!Array.isArray(values) || values.length > 20) return undefined
+    const text = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')
+    return text.length > 200 ? undefined : text
+  } catch (error) {
+    if (error instanceof SchemaError) return undefined
+    throw error
+  }
+}
+
 const memberOf = (of: unknown, name: string): unknown =>
   typeof of === 'object' && of !== null && Object.hasOwn(of, name) ? (of as SchemaObject)[name] : undefined
 
