@@ -524,7 +524,10 @@ describe('messages of earlier steps', () => {
 
   test('end the wait as providers report it', async () => {
     const mailStep = { name: 'Mail', stepId: 'mail', type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }
-    const entries = ['delivered', 'bounced', 'opened', 'clicked'].map((happening) => ({ message: 'mail', happens: [happening] }))
+    const entries = ['delivered', 'bounced', 'opened', 'clicked'].map((happening) => ({
+      message: 'mail',
+      happens: [happening],
+    }))
     const api = await apiWith(
       mailStep,
       ...entries.map((entry, index) => wait([{ event: 'x' }, entry], {}, `w${index}`)),
