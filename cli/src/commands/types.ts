@@ -47,9 +47,14 @@ function localWorkflows({ dir, terminal }: Context): Workflow[] {
   const errors = problems.filter(({ severity }) => severity === 'error')
   for (const problem of errors) terminal.warn(lineOf(terminal, problem, 'stderr'))
   if (errors.length > 0)
-    throw new Failure('usage', 'files_invalid', `${counted(errors.length, 'error')} in the files; no types were written`, {
-      problems: errors,
-    })
+    throw new Failure(
+      'usage',
+      'files_invalid',
+      `${counted(errors.length, 'error')} in the files; no types were written`,
+      {
+        problems: errors,
+      },
+    )
   return [...normal]
     .filter(([key]) => key.startsWith('workflow '))
     .map(([, { definition }]) => workflowIn(definition))
