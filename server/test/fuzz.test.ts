@@ -103,8 +103,10 @@ test(`${requests} requests are answered as described, and refused ones change no
   expect([...found.values()].join('\n\n')).toBe('')
   // Every operation, if there were enough requests for one round.
   if (requests >= operations.length * atOnce) expect(seen.size).toBe(operations.length)
-  // Otherwise only refusals would be tested.
-  if (only === '') expect(never.length).toBeLessThan(seen.size / 4)
+  // Otherwise only refusals would be tested. What a signed link of a message opens cannot be guessed.
+  const isByLink = (title: string) => / \/(a|l)\//.test(title)
+  const refused = never.filter((title) => !isByLink(title))
+  if (only === '') expect(refused.length).toBeLessThan(seen.size / 4)
 }, 86_400_000)
 
 interface Caller {
