@@ -34,6 +34,8 @@ export interface Answered {
   answer: string
   answeredBy: AnsweredBy
   isYours: true
+  /** Given before; it has changed nothing. */
+  isRepeated: boolean
 }
 
 interface QuestionRow extends QuestionFacts {
@@ -99,7 +101,7 @@ async function take(transaction: Transaction, parts: EngineParts, request: Answe
   await settle(transaction, [{ run, progress: answerQuestion(run, job, given, now) }], parts, now)
   const writing = { now, priority: priorities.single, shares, hands, wakes, bell, tracing, meter }
   await storeRuns(transaction, [run], writing)
-  return { state: 'answered', answer: request.answer, answeredBy: by, isYours: true }
+  return { state: 'answered', answer: request.answer, answeredBy: by, isYours: true, isRepeated: false }
 }
 
 async function find(transaction: Transaction, { environmentId, questionId }: QuestionKey): Promise<QuestionRow> {
@@ -133,7 +135,7 @@ function answerClosed(question: QuestionRow, { answer: given, by }: AnswerReques
     // Several may share a chat; elsewhere there is the subscriber alone.
     (!answeredBy.as || !by.as || answeredBy.as.userId === by.as.userId)
   if (state === 'answered' && isSame && taken === given && answeredBy)
-    return { state, answer: given, answeredBy, isYours: true }
+    return { state, answer: given, answeredBy, isYours: true, isRepeated: true }
   // Between the deadline and the end of its step it is over all the same.
   throw fail('question_closed', { state }, { ctx: { state, answer: taken, answeredBy } })
 }

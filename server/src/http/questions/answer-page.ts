@@ -146,7 +146,10 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
         const answering = engine.answer({
           ...{ environmentId: link.environmentId, questionId: link.questionId, ...given, by },
         })
-        if (wantsJson(request)) return reply.send(await answering)
+        if (wantsJson(request)) {
+          const { isRepeated: _, ...answered } = await answering
+          return reply.send(answered)
+        }
         const refusal = await refusalOf(answering)
         // People see the question as it is now, and what to do.
         const now = await find(request)

@@ -118,12 +118,12 @@ export const questions: Resource = (app, { db, engine }) => {
     async (request) => {
       const { environment, params, body } = request
       const by = await answererOf(request, body)
-      const answered = await engine.answer({
+      const { isRepeated, ...answered } = await engine.answer({
         ...{ environmentId: environment.id, questionId: params.id },
         ...{ answer: body.answer, text: body.text, by },
       })
       // Not for whom: the log is a chain of hashes, from which nobody can be erased later.
-      request.acted = { answer: body.answer, isForSubscriber: body.subscriberId !== undefined }
+      request.acted = !isRepeated && { answer: body.answer, isForSubscriber: body.subscriberId !== undefined }
       return answered
     },
   )
