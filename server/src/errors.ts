@@ -1278,6 +1278,18 @@ type Arguments<Code extends ErrorCode> =
 /** Why the service cannot start or continue, worded for its operator; clients never see it. */
 export class StartError extends Error {}
 
+/** One clear message for known problems; the stack trace for the others. */
+export function explainError(error: unknown): string {
+  if (!(error instanceof StartError)) return (error as Error).stack ?? String(error)
+  const { message, cause } = error
+  return cause instanceof Error ? `${message}\nReason: ${reasonOf(cause)}` : message
+}
+
+/** When several addresses fail, the combined error has a code but no message. */
+export function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string {
+  return message || code
+}
+
 /** Creates the error with this code; `params` fill in its sentence. */
 export function fail<Code extends ErrorCode>(code: Code, ...[params, extras]: Arguments<Code>): RequestError {
   const sentence = errorTable[code].message as (params: unknown) => string

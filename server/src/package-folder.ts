@@ -12,3 +12,10 @@ function findPackageFolder(): string {
 
 /** The folder `server/`; the built dashboard and inbox lie beside it. */
 export const packageFolder = pathToFileURL(`${findPackageFolder()}/`)
+
+/** Beside the program of the installed package lies its command. */
+const isPackage = existsSync(path.join(path.dirname(process.argv[1] ?? ''), '../../../bin/belfry-server.mjs'))
+/** How somebody types a command here. */
+export const named = (command: string, args = ''): string =>
+  isPackage ? `belfry-server ${command}${args && ` ${args}`}` : `npm run ${command}${args && ` -- ${args}`}`
+export const linkCommand = named('sign-in-link')

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { doCommand } from '../src/commands.ts'
 import { openDatabase } from '../src/db/core/database.ts'
 import { restoreBackup } from '../src/db/install/restore.ts'
-import { doCommand } from '../src/main.ts'
 import { freePort } from './free-port.ts'
 import { ask, databasePid, type Run, usePrograms } from './program.ts'
 

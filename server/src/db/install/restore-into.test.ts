@@ -9,7 +9,7 @@ import { withDatabase } from '../../../test/global-setup.ts'
 import { plant } from '../../../test/planted.ts'
 import { dumpSchema } from '../../../test/schema-dump.ts'
 import { dropTestDatabase, secretKey, useServer } from '../../../test/server.ts'
-import { doCommand } from '../../main.ts'
+import { doCommand } from '../../commands.ts'
 import { Secrets } from '../core/secrets.ts'
 import { makeBackup, storedTables } from './backup.ts'
 

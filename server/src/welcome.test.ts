@@ -1,7 +1,7 @@
 // What a start prints.
 import { expect, test } from 'vitest'
 import { readConfig } from './config.ts'
-import { welcome } from './main.ts'
+import { welcome } from './welcome.ts'
 
 const first = { url: 'http://127.0.0.1:3000', setUpToken: 'token', needsOwner: true, created: undefined }
 const printed = (env: Record<string, string>) =>
