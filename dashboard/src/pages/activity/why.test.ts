@@ -337,6 +337,12 @@ describe('why: a step', () => {
     [{ type: 'update_subscriber', outcome: { changed: ['email', 'data'] } }, 'Changed email and data.', undefined],
     [{ type: 'update_subscriber', outcome: { changed: [] } }, 'Nothing had to be changed.', undefined],
     [{ type: 'delay', status: 'delayed', dueAt: later }, 'It waits until 09:10.', undefined],
+    [{ type: 'ask', status: 'delayed', dueAt: later }, 'It waits for an answer until 09:10.', undefined],
+    [
+      { type: 'ask', status: 'delayed', dueAt: later, step: { controlVariables: { chain: [{ rota: 'primary' }] } } },
+      'It waits for an answer; without one it goes on at 09:10.',
+      undefined,
+    ],
     [{ type: 'email', status: 'pending' }, 'It has not run yet.', undefined],
     [{ type: 'email', status: 'running' }, 'It is being sent.', undefined],
   ]
