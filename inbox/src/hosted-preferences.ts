@@ -11,13 +11,19 @@ async function begin(form: HTMLElement): Promise<void> {
   const element = document.createElement('belfry-preferences') as PreferencesElement
   element.setAttribute('locale', document.documentElement.lang)
   element.options = { preferencesToken: token }
-  // In the form's order: commercial workflows first, by category.
-  const shown = [...form.querySelectorAll<HTMLInputElement>('input[name=shown]')].map(({ value }) => value)
-  const place = ({ workflow }: Preference) => {
-    const at = shown.findIndex((value) => value.replace(/:[^:]*$/, '') === workflow?.identifier)
-    return at < 0 ? shown.length : at
-  }
-  element.preferencesSort = (one, other) => place(one) - place(other)
+  // In the form's order, under its headings: commercial workflows first, by category.
+  const places = new Map<string | undefined, { at: number; heading: string }>()
+  for (const part of form.querySelectorAll('fieldset'))
+    for (const { value } of part.querySelectorAll<HTMLInputElement>('input[name=shown]')) {
+      const identifier = value.replace(/:[^:]*$/, '')
+      const heading = part.querySelector('legend')?.textContent ?? ''
+      if (!places.has(identifier)) places.set(identifier, { at: places.size, heading })
+    }
+  // Those that nobody can switch off come last.
+  const always = { at: Number.MAX_SAFE_INTEGER, heading: form.querySelector('#always h2')?.textContent ?? '' }
+  const placeOf = ({ workflow }: Preference) => places.get(workflow?.identifier) ?? always
+  element.preferencesSort = (one, other) => placeOf(one).at - placeOf(other).at
+  element.preferencesHeading = (preference) => placeOf(preference).heading
   // The element shows all of these, locked workflows too.
   for (const part of form.querySelectorAll('fieldset, #save, #always')) part.remove()
   // The element begins with headings of the third level.

@@ -98,6 +98,29 @@ test('the form has no accessibility faults and fits 360 pixels, in a language fr
   await picture(page, 'preferences-arabic')
 })
 
+test('the page and what stands on it follow the reader’s colours, the brand’s where it can be read', async () => {
+  const { url } = await prepared()
+  const background = (page: Page, of: string) => page.evaluate(`getComputedStyle(${of}).backgroundColor`)
+  for (const [colorScheme, card] of [
+    ['light', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(20, 20, 23)'],
+  ] as const) {
+    const page = await browser.open(url, { viewport: narrow, colorScheme })
+    const element = page.locator('belfry-preferences')
+    await element.getByText('News of the shop').first().waitFor()
+    expect(await background(page, `document.querySelector('main')`)).toBe(card)
+    const inside = `document.querySelector('belfry-preferences').shadowRoot.querySelector('.inline')`
+    expect(await background(page, inside)).toBe(card)
+    expect(await violations(page)).toEqual([])
+    // Yellow can be read on black, not on white.
+    const accent = await page.evaluate(
+      `getComputedStyle(document.querySelector('belfry-preferences')).getPropertyValue('--belfry-color-primary')`,
+    )
+    expect(accent).toBe(colorScheme === 'dark' ? '#ffcc00' : '')
+    await picture(page, `preferences-${colorScheme}`)
+  }
+})
+
 test('with JavaScript each switch is saved as it is moved, by mouse or keyboard', async () => {
   const { api, url } = await prepared()
   const page = await browser.open(url, { viewport: narrow })
@@ -109,6 +132,11 @@ test('with JavaScript each switch is saved as it is moved, by mouse or keyboard'
   // Commercial ones first, though they were made later; and no switch for everything, which would unsubscribe from nothing.
   const names = await element.locator('[part=workflowLabel]').allTextContents()
   expect(names).toEqual(['News of the shop', 'Receipts', 'Alarms'])
+  expect(await element.getByRole('heading', { level: 4 }).allTextContents()).toEqual([
+    'offers',
+    'Other messages',
+    'These messages always reach you',
+  ])
   expect(await element.getByRole('switch', { name: /^All notifications/ }).count()).toBe(0)
   expect(await violations(page)).toEqual([])
   expect(await isWiderThanScreen(page)).toBe(false)

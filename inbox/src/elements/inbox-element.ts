@@ -382,13 +382,20 @@ export class PreferencesElement extends BelfryElement {
   #view: PreferencesView | undefined
   #groups: PreferenceGroup[] = []
   #sort: PreferencesViewOptions['sort']
+  #heading: PreferencesViewOptions['heading']
 
   protected override get properties(): string[] {
-    return ['preferenceGroups', 'preferencesSort']
+    return ['preferenceGroups', 'preferencesSort', 'preferencesHeading']
   }
 
   set preferencesSort(sort: PreferencesViewOptions['sort']) {
     this.#sort = sort
+    this.onLeave()
+    this.update()
+  }
+
+  set preferencesHeading(heading: PreferencesViewOptions['heading']) {
+    this.#heading = heading
     this.onLeave()
     this.update()
   }
@@ -407,7 +414,9 @@ export class PreferencesElement extends BelfryElement {
   protected override view(): Child[] {
     // The hosted page has no switch for everything: each no to a commercial workflow there is an unsubscription of its own.
     const hidesGeneral = this.client.options.preferencesToken !== undefined
-    this.#view ??= new PreferencesView(this, { groups: this.#groups, sort: this.#sort, hidesGeneral })
+    this.#view ??= new PreferencesView(this, {
+      ...{ groups: this.#groups, sort: this.#sort, heading: this.#heading, hidesGeneral },
+    })
     return [h('div', { class: 'inline' }, this.#view.view())]
   }
 }

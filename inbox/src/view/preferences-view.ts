@@ -16,6 +16,8 @@ export interface PreferencesViewOptions {
   sort?: ((a: Preference, b: Preference) => number) | undefined
   /** Hides some workflows. */
   filter?: ((preference: Preference) => boolean) | undefined
+  /** Stands above the workflows that share it, in the order of `sort`. */
+  heading?: ((preference: Preference) => string | undefined) | undefined
   push?: PushDevice | undefined
   /** Without the switches for all workflows at once. */
   hidesGeneral?: boolean
@@ -81,7 +83,10 @@ export class PreferencesView {
   #content(general: Preference): Child[] {
     const ui = this.#ui
     const { sort, filter = () => true, hidesGeneral = false } = this.#options
-    const all = this.#preferences.state.workflows.filter(filter)
+    // One without channels has nothing to switch.
+    const all = this.#preferences.state.workflows.filter(
+      (each) => Object.keys(each.channels).length > 0 && filter(each),
+    )
     const sorted = sort ? [...all].sort(sort) : all
     const wanted = this.#search.trim().toLocaleLowerCase()
     const matching = sorted.filter(
@@ -136,7 +141,15 @@ export class PreferencesView {
       for (const member of members) rest.delete(member)
       return members.length === 0 ? [] : [this.#group(name, members)]
     })
-    return [...groups, ...[...rest].map((preference) => this.#workflow(preference))]
+    const { heading = () => undefined } = this.#options
+    let last: string | undefined
+    const single = [...rest].flatMap((preference) => {
+      const words = heading(preference)
+      const isNew = words !== undefined && words !== last
+      last = words
+      return [isNew && h('h4', { key: `heading ${words}` }, words), this.#workflow(preference)]
+    })
+    return [...groups, ...single]
   }
 
   /** A group has one switch for all its members. */

@@ -46,7 +46,7 @@ export const styles = `
 button, input, select { font: inherit; color: inherit; margin: 0; }
 button { background: none; border: 0; padding: 0; cursor: pointer; text-align: inherit; -webkit-tap-highlight-color: transparent; }
 button:disabled { cursor: default; }
-h2, h3, p { margin: 0; font: inherit; }
+h2, h3, h4, p { margin: 0; font: inherit; }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_ring); outline-offset: -2px; }
 .icon { width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
@@ -225,6 +225,7 @@ code { font: .893em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace
 .section + .section { border-top: 1px solid var(--_line); }
 .section-head { display: flex; align-items: center; justify-content: space-between; }
 h3 { font-weight: 600; }
+h4 { margin-top: 14px; padding-bottom: 2px; font-size: .857em; font-weight: 600; color: var(--_muted); }
 .hint { color: var(--_muted); font-size: .929em; }
 .channels { margin-top: 8px; }
 .channel { display: flex; align-items: center; gap: 10px; min-height: 36px; }

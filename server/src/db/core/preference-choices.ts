@@ -1,6 +1,9 @@
 // How a subscriber's choices change: globally, or for one workflow. Each set of contexts has choices of its own.
 import type { ChannelChoices } from './tables.ts'
 
+/** Where a question is asked if its step does not say. */
+export const usualAskChannels: readonly string[] = ['in_app', 'email']
+
 /** Of one set of contexts; without a workflow they are global, and only those have a schedule. */
 export interface Choices {
   workflow_id: string | null

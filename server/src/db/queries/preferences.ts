@@ -1,7 +1,7 @@
 // Subscriber preferences: global and per workflow, separate for each set of context keys, and the schedule.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
-import { type Choices, chooseForWorkflow, chooseGlobally } from '../core/preference-choices.ts'
+import { type Choices, chooseForWorkflow, chooseGlobally, usualAskChannels } from '../core/preference-choices.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
 import { endRefusals } from './suppressions.ts'
 import { telling } from './webhook-events.ts'
@@ -36,11 +36,15 @@ export type PreferenceWorkflow = Pick<
 /** As many as BELFRY_MAX_WORKFLOWS can allow. */
 const mostListed = 1_000
 
-// Steps are long, so only their types are read.
+// Steps are long, so only their types are read; of a question, the channels it is asked in.
 const workflowColumns = sql`
   w.id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data, w.preferences, w.user_preferences, w.updated_at,
   w.message_class, w.consent_category,
-  CASE WHEN w.steps @> '[{"type": "branch"}]' THEN ARRAY(SELECT DISTINCT a.step ->> 'type' FROM all_steps(w.steps) a)
+  CASE WHEN w.steps @> '[{"type": "branch"}]' OR w.steps @> '[{"type": "ask"}]' THEN ARRAY(
+    SELECT DISTINCT coalesce(asked.channel #>> '{}', a.step ->> 'type') FROM all_steps(w.steps) a
+    LEFT JOIN LATERAL jsonb_array_elements(
+      coalesce(nullif(jsonb_path_query_array(a.step, '$.controlValues.channels[*]'), '[]'), ${JSON.stringify(usualAskChannels)}::jsonb)
+    ) AS asked (channel) ON a.step ->> 'type' = 'ask')
     ELSE ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) END AS step_types`
 
 /** Oldest first. */

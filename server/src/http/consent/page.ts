@@ -78,31 +78,37 @@ export function whole({
 <meta name="robots" content="noindex">
 <title>${escapeUTF8(title)}</title>${head}
 <style>
-:root { color-scheme: light }
-body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f5f5f5 }
-main { max-width: 480px; margin: 0 auto; padding: 24px; background: #fff; border-radius: 8px }
+:root { color-scheme: light dark; --text: #1c1c1c; --muted: #595959; --around: #f5f5f5; --page: ${pageColors.light}; --line: #e0e0e0; --edge: #767676; --good: #eaf5ea }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #f4f4f5; --muted: #a1a1aa; --around: #0c0c0e; --page: ${pageColors.dark}; --line: #2a2a30; --edge: #8b8b94; --good: #16301d }
+  img { padding: 6px; border-radius: 6px; background: #fff }
+}
+belfry-preferences { display: block; margin: 0 -16px }
+${elementColors(color)}
+body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--around) }
+main { max-width: 480px; margin: 0 auto; padding: 24px; background: var(--page); border-radius: 8px }
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
 img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
-.brand { margin: 0 0 4px; font-weight: 600; color: #595959 }
+.brand { margin: 0 0 4px; font-weight: 600; color: var(--muted) }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
 .text { white-space: pre-line; overflow-wrap: anywhere }
 form.answers { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 16px }
 form.answers label { flex-basis: 100%; font-weight: 600 }
-textarea { flex-basis: 100%; box-sizing: border-box; width: 100%; min-height: 88px; padding: 8px; font: inherit; border: 1px solid #767676; border-radius: 6px }
-button.quiet { background: #fff; color: #1c1c1c; border-color: #767676 }
-button:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
+textarea { flex-basis: 100%; box-sizing: border-box; width: 100%; min-height: 88px; padding: 8px; font: inherit; border: 1px solid var(--edge); border-radius: 6px; color: inherit; background: var(--page) }
+button.quiet { background: var(--page); color: var(--text); border-color: var(--edge) }
+button:focus-visible { outline: 3px solid var(--text); outline-offset: 2px }
 fieldset { border: 0; margin: 0 0 16px; padding: 0 }
 legend, h2 { font-size: 16px; font-weight: 600; margin: 24px 0 8px; padding: 0 }
-.choice { display: flex; flex-wrap: wrap; gap: 4px 16px; padding: 8px 0; border-top: 1px solid #e0e0e0 }
+.choice { display: flex; flex-wrap: wrap; gap: 4px 16px; padding: 8px 0; border-top: 1px solid var(--line) }
 .choice > :first-child { flex: 1 1 100% }
 .choice label { display: inline-flex; align-items: center; gap: 8px; min-height: 32px }
 .choice input { width: 24px; height: 24px; margin: 0; accent-color: ${color} }
-input:focus-visible { outline: 3px solid #1c1c1c; outline-offset: 2px }
+input:focus-visible { outline: 3px solid var(--text); outline-offset: 2px }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 ul { list-style: none; margin: 0; padding: 0 }
 .buttons { display: flex; flex-wrap: wrap; gap: 8px }
-.status { padding: 8px 12px; background: #eaf5ea; border-radius: 6px }
-address { margin-top: 24px; font-size: 14px; font-style: normal; color: #595959; white-space: pre-line }
+.status { padding: 8px 12px; background: var(--good); border-radius: 6px }
+address { margin-top: 24px; font-size: 14px; font-style: normal; color: var(--muted); white-space: pre-line }
 </style>
 </head>
 <body>
@@ -114,12 +120,36 @@ ${content}
 `
 }
 
-/** Black or white, whichever has more contrast (WCAG 2.2, relative luminance). */
+/** Behind the text; those of the inbox element, which stands on it. */
+const pageColors = { light: '#ffffff', dark: '#141417' }
+
+/** The element takes the brand's colour where its words and switches can be read in it; else it keeps its own. */
+function elementColors(color: string): string {
+  const rule = `belfry-preferences { --belfry-color-primary: ${color}; --belfry-color-primary-foreground: ${textOn(color)} }`
+  const isReadable = (on: string) => contrast(color, on) >= 4.5
+  return [
+    isReadable(pageColors.light) ? `@media (prefers-color-scheme: light) { ${rule} }` : '',
+    isReadable(pageColors.dark) ? `@media (prefers-color-scheme: dark) { ${rule} }` : '',
+  ]
+    .filter(Boolean)
+    .join('\n')
+}
+
+/** Black or white, whichever has more contrast. */
 export function textOn(color: string): '#000000' | '#ffffff' {
+  return contrast(color, '#000000') >= contrast(color, '#ffffff') ? '#000000' : '#ffffff'
+}
+
+/** As WCAG 2.2 has it. */
+function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   })
-  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  return (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) ? '#000000' : '#ffffff'
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }

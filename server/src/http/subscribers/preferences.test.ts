@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { inApp, makeWorkflow, type Step } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { addWorkflow } from '../../../test/workflows.ts'
 import { deleteWorkflow } from '../../db/queries/workflows.ts'
@@ -39,6 +40,27 @@ describe('reading', () => {
       status: 200,
       body: { global: { enabled: true, channels: {} }, workflows: [] },
     })
+  })
+
+  test('a question counts for the channels it is asked in, and they can be switched off', async () => {
+    const ask = (channels?: string[]): Step => ({
+      type: 'ask',
+      controlValues: { question: 'Go?', answers: [{ id: 'yes', label: 'Yes' }], amount: 1, unit: 'hours', channels },
+    })
+    await makeWorkflow(api, 'usual', [ask()])
+    await makeWorkflow(api, 'told', [ask(['sms', 'email']), inApp()])
+    const arms = [
+      { name: 'Large', condition: { '==': [{ var: 'payload.n' }, 1] }, steps: [{ name: 'Ask', ...ask(['chat']) }] },
+    ]
+    await makeWorkflow(api, 'nested', [{ type: 'branch', controlValues: { arms } }])
+    const { body } = await api.get(path())
+    expect(channelsIn(body)).toEqual({
+      usual: { email: true, in_app: true },
+      told: { email: true, sms: true, in_app: true },
+      nested: { chat: true },
+    })
+    await api.patch(path(), { workflowId: 'usual', channels: { email: false } })
+    expect(channelsIn((await api.get(path())).body)).toMatchObject({ usual: { email: false, in_app: true } })
   })
 
   test('every active workflow is listed, oldest first, with the channels it has steps for', async () => {

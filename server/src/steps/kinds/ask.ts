@@ -1,5 +1,6 @@
 // The step that asks people: it puts a question to the subscriber of the run or to a chain of others, level by level, and waits
 // for the first answer. What it sends are copies, steps of their channel beside this one (ask-copies.ts).
+import { usualAskChannels } from '../../db/core/preference-choices.ts'
 import type { AskedEntry } from '../../db/core/tables.ts'
 import { objectSchema, pickFilled, type StepKind, wholeNumber, withoutNulls } from '../contract/kind.ts'
 import type { FoundIds, FoundMembers, FoundPeople, Progress } from '../contract/need.ts'
@@ -324,7 +325,7 @@ function copiesFor(
   person: AskedPerson,
   { reminder, withoutInApp }: { reminder: number; withoutInApp: boolean },
 ): NewCopy[] {
-  const channels = (Array.isArray(values.channels) ? values.channels : ['in_app', 'email']) as AskChannel[]
+  const channels = (Array.isArray(values.channels) ? values.channels : usualAskChannels) as AskChannel[]
   const wanted = [...new Set(channels)].filter((channel) => channel !== 'in_app' || !withoutInApp)
   return wanted.map((channel) => ({ person, channel, level: kept.level, round: kept.round, reminder }))
 }
