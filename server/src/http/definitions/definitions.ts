@@ -327,18 +327,19 @@ export const definitions: Resource = (app, services) => {
     },
     async (request) => {
       const { body, environment } = request
-      const now = request.now()
       const { dryRun = false } = body
       const source = body.source ?? {}
       refuseTooMany(body.resources)
       refuseMissingRights(request, kindsOf(body.resources))
       const { author } = authorOf(request)
       const message = body.message || null
-      const noted = { environmentId: environment.id, now, author, source, message }
+      const noted = { environmentId: environment.id, author, source, message }
       const plan = await db.transaction().execute(async (tx) => {
         // Variables are the organization's, which is locked first everywhere.
         if (kindsOf(body.resources).has('variable')) await lockOrganization(tx, environment.organizationId)
         await lockEnvironment(tx, environment.id)
+        // Behind the lock: the times of pushes are in the order of their commits.
+        const now = request.now()
         const planned = await planOf(tx, { environment, now }, body, 'lock')
         refuseProblems(planned)
         refuseMissingRights(request, kindsOf(planned.changes))
@@ -347,13 +348,13 @@ export const definitions: Resource = (app, services) => {
         const { id: environmentId, organizationId, userId } = environment
         const by = { author, source: sourceIn(source), message }
         await applyPush(tx, { environmentId, organizationId, userId, secrets, now, by }, planned.writes, source)
-        await notePush(tx, { ...noted, summary: summaryOf(planned), conflicts: [] })
+        await notePush(tx, { ...noted, now, summary: summaryOf(planned), conflicts: [] })
         return planned
       })
       const { conflicts } = plan
       const summary = summaryOf(plan)
       if (conflicts.length > 0) {
-        if (!dryRun) await notePush(db, { ...noted, summary, conflicts })
+        if (!dryRun) await notePush(db, { ...noted, now: request.now(), summary, conflicts })
         throw fail('definitions_conflict', { count: conflicts.length }, { ctx: { conflicts } })
       }
       request.acted = !dryRun &&
