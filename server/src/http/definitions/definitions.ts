@@ -94,6 +94,13 @@ const PushBody = {
       description: 'Delete what files once pushed here, nobody changed since and the list no longer has',
     }),
   ),
+  kinds: Type.Optional(
+    Nullable(
+      Type.Array(Kind, {
+        description: 'The kinds that the files manage: `prune` deletes nothing of others. Default: all',
+      }),
+    ),
+  ),
   resources: Type.Array(
     Body({
       kind: Kind,
@@ -185,6 +192,12 @@ const Settings = Type.Object({
   }),
 })
 
+interface Pushing {
+  resources: PushedResource[]
+  prune?: boolean | undefined
+  kinds?: DefinitionKind[] | null | undefined
+}
+
 export const definitions: Resource = (app, services) => {
   const { db, secrets, brand, config } = services
   const { limits, hideCredentials } = config
@@ -246,7 +259,7 @@ export const definitions: Resource = (app, services) => {
   const planOf = async (
     tx: Tx,
     { environment, now }: { environment: Environment; now: Date },
-    { resources, prune = false }: { resources: PushedResource[]; prune?: boolean | undefined },
+    { resources, prune = false, kinds }: Pushing,
     lock?: 'lock',
   ): Promise<PushPlan & { rows: EnvironmentRows }> => {
     const rows = await readRows(tx, environment.id, lock)
@@ -254,11 +267,12 @@ export const definitions: Resource = (app, services) => {
     const gone = await listDeleted(tx, environment.id, now)
     const deleted = new Map(gone.map(({ kind, identifier, version }) => [`${kind} ${identifier}`, version]))
     const envKeys = await envKeysOf(tx, environment.id)
-    const concerned = [...resources, ...(prune ? files : [])]
+    const prunes = new Set(prune ? (kinds ?? definitionKinds) : [])
+    const concerned = [...resources, ...files.filter(({ kind }) => prunes.has(kind))]
     const topics = concerned.filter(({ kind }) => kind === 'topic').map(({ id }) => id)
     const settings = await settingsOf(tx, environment, kindsOf(concerned), topics)
     const around = { rows, settings, files, deleted, envKeys, limits, now, environmentId: environment.id }
-    const plan = planPush(resources, { prune }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
+    const plan = planPush(resources, { prunes }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
     return { ...plan, rows, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
