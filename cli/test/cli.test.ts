@@ -352,6 +352,21 @@ describe('push', () => {
     expect((await api.get('/v2/workflows/comments')).body.name).toBe('Mine')
   })
 
+  test('with --prune deletes nothing of a kind that belfry.yaml no longer has', async () => {
+    await create()
+    write(folder, {
+      'belfry/belfry.yaml': 'format: 1\nkinds: [workflows, topics]\n',
+      'belfry/topics.yaml': '- key: news\n  name: News\n',
+    })
+    await belfry('pull')
+    await belfry('push')
+    write(folder, { 'belfry/belfry.yaml': 'format: 1\nkinds: [topics]\n', 'belfry/topics.yaml': '[]\n' })
+    const { summary, changes } = (await belfry('push', '--prune', '--json')).json
+    expect(changes).toMatchObject([{ kind: 'topic', id: 'news', action: 'deleted' }])
+    expect(summary).toMatchObject({ deleted: 1 })
+    expect((await api.get('/v2/workflows/comments')).status).toBe(200)
+  })
+
   test('with --prune deletes what is gone here; with --strict issues fail; a plan can fail a build', async () => {
     await create()
     await belfry('pull')

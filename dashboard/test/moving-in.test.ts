@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { makeShadow, reportOf, settle } from '../../server/test/shadow.ts'
-import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
+import { axeViolations, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard({ allowPrivateAddresses: true })
 
@@ -75,6 +75,8 @@ test('in front of another service, each workflow shows how clean it is, its diff
   await page.getByText('Differences: 1 with other content.').waitFor()
   await takeScreenshots(page, 'moving-in-shadow')
   expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page, 'main')).toBe(0)
+  await onDesktop(page)
 
   await long.getByRole('button', { name: /^Differences of/ }).click()
   const sheet = page.getByRole('dialog', { name: 'Differences' })
@@ -83,6 +85,8 @@ test('in front of another service, each workflow shows how clean it is, its diff
   await page.waitForURL(/differences=a-workflow/)
   await takeScreenshots(page, 'moving-in-differences')
   expect(await axeViolations(page)).toEqual([])
+  expect(await overflowOnPhone(page, '[role=dialog] :has(> div > [aria-label=Differences])')).toBe(0)
+  await onDesktop(page)
   await page.keyboard.press('Escape')
 
   await page.getByRole('switch', { name: 'Deliver comments here' }).click()

@@ -19,6 +19,10 @@ export class CutLine {
   #atCut: () => void = () => undefined
   #statements: string[] = []
   #beside = /^never$/
+  #holdAfter = Number.POSITIVE_INFINITY
+  #atHold: () => Promise<void> = async () => undefined
+  /** What waits to be sent, while it is held. */
+  #held: Array<() => void> | undefined
 
   private constructor(databaseUrl: string) {
     const [, folder = ''] = /[?&]host=([^&]+)/.exec(databaseUrl) ?? []
@@ -57,6 +61,25 @@ export class CutLine {
     this.#beside = beside
   }
 
+  /**
+   * The next statements wait, after so many more, until something else has happened: to the database, that is a service that is slow
+   * at this very place. Statements `beside` do not count.
+   * @returns what it does, once it has
+   */
+  holdAfter<T>(statements: number, meanwhile: () => Promise<T>, beside = /^never$/): Promise<T> {
+    this.#holdAfter = statements
+    this.#beside = beside
+    return new Promise((resolve, reject) => {
+      this.#atHold = async () => {
+        this.#held = []
+        await meanwhile().then(resolve, reject)
+        const waiting = this.#held
+        this.#held = undefined
+        for (const send of waiting) send()
+      }
+    })
+  }
+
   get isCut(): boolean {
     return this.#left <= 0
   }
@@ -90,13 +113,16 @@ export class CutLine {
     let statement = ''
     client.on('data', (bytes: Buffer) => {
       for (const { type, rest } of messages.split(bytes)) {
-        server.write(rest)
+        if (this.#held) this.#held.push(() => server.write(rest))
+        else server.write(rest)
         if (type === query || type === parse || type === bind) statement = nameIn(type, rest) || statement
         if (type !== query && type !== sync) continue
         this.#count += 1
         if (this.#beside.test(statement)) continue
         this.#statements.push(statement)
         this.#left -= 1
+        this.#holdAfter -= 1
+        if (this.#holdAfter === 0) void this.#atHold()
         // It may be done by the time the connection is lost, or not.
         if (!this.isCut) continue
         this.#atCut()

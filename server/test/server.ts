@@ -193,7 +193,11 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
         ...overrides,
         ...config,
       },
-      { databaseUrl, secretKey: config.secretKey ?? secretKey, clock, log, simulationThread },
+      {
+        databaseUrl: config.databaseUrl ?? databaseUrl,
+        secretKey: config.secretKey ?? secretKey,
+        ...{ clock, log, simulationThread },
+      },
     )
     services.push(service)
     return service

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { type Checked, checkFolder } from '../folder/check.ts'
+import { type Kind, kindNames } from '../folder/layout.ts'
 import type { FileProblem } from '../folder/problems.ts'
 import { type Folder, isObject, type LocalResource, readFolder } from '../folder/read.ts'
 import { State } from '../folder/state.ts'
@@ -45,7 +46,7 @@ interface Prepared {
   checked: Checked
   service: Service
   state: State
-  body: { source: Source; message?: string; prune: boolean; resources: Pushing[] }
+  body: { source: Source; message?: string; prune: boolean; kinds: Kind[]; resources: Pushing[] }
 }
 interface Pushing {
   kind: string
@@ -106,6 +107,7 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
   const source = sourceOf(dir, folder, options)
   const body = {
     ...{ source, prune: options.prune ?? false, resources },
+    kinds: folder.settings.kinds.map((name) => kindNames[name]),
     ...(options.message === undefined ? {} : { message: options.message }),
   }
   return { folder, checked, service, state, body }

@@ -26,7 +26,7 @@ export function checkFolder({ resources, settings, problems }: Folder): Checked 
   const plan = planPush(
     // It changes definitions while it reads them, and repeats are known already.
     structuredClone([...byKey.values()].map(({ kind, id, definition }) => ({ kind, id, base: 'any', definition }))),
-    { prune: false },
+    { prunes: new Set() },
     {
       rows: { layouts: [], workflows: [], translations: [] },
       ...{ settings: noSettings, files: [], envKeys, environmentId: '', now: new Date() },

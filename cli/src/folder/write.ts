@@ -106,7 +106,7 @@ export function writeWhole(place: string, text: string, mode = 0o666): void {
 function filesOf(kind: 'workflow' | 'layout', definition: Definition, old?: Old): Map<string, string | undefined> {
   const texts = new Map<string, string | undefined>()
   const places = filesOfTexts(kind, definition, old?.local)
-  const wanted = withReferences(ordered(kind, definition), places, (file, text) =>
+  const wanted = withReferences(definition, places, (file, text) =>
     texts.set(file, bodyToFile(text, isBlockFile(file))),
   )
   // A block document may be written in other ways.
@@ -115,7 +115,7 @@ function filesOf(kind: 'workflow' | 'layout', definition: Definition, old?: Old)
       if (isBlockFile(file) && texts.get(file) === bodyToFile(text, true)) texts.set(file, undefined)
     })
   const isSame = old?.meaning && isDeepStrictEqual(withReferences(old.meaning, old.local.bodies), wanted)
-  const document = yamlDocument(wanted)
+  const document = yamlDocument(ordered(kind, wanted))
   const yaml = withComments(document, old?.local.source.document, schemaLine(`../../.schemas/${kind}.json`))
   return new Map([[`${kind}.yaml`, isSame ? undefined : writeYaml(yaml)], ...texts])
 }

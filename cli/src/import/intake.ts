@@ -126,7 +126,7 @@ function planOf(wanted: Defined[]) {
     for (const [, name = ''] of JSON.stringify(definition).matchAll(/\benv\.([A-Za-z]\w*)/g)) envKeys.add(name)
   return planPush(
     structuredClone(wanted.map((each) => ({ ...each, base: 'any' }))),
-    { prune: false },
+    { prunes: new Set() },
     {
       rows: { layouts: [], workflows: [], translations: [] },
       ...{ settings: noSettings, files: [], envKeys: [...envKeys], environmentId: '', now: new Date() },

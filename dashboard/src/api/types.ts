@@ -13207,6 +13207,8 @@ export interface Operations {
       message?: string | null | undefined
       /** Delete what files once pushed here, nobody changed since and the list no longer has */
       prune?: boolean | undefined
+      /** The kinds that the files manage: `prune` deletes nothing of others. Default: all */
+      kinds?: Array<'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'> | null | undefined
       /** Each kind once per id */
       resources: Array<{
         kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'
@@ -13314,6 +13316,8 @@ export interface Operations {
       message?: string | null | undefined
       /** Delete what files once pushed here, nobody changed since and the list no longer has */
       prune?: boolean | undefined
+      /** The kinds that the files manage: `prune` deletes nothing of others. Default: all */
+      kinds?: Array<'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'> | null | undefined
       /** Each kind once per id */
       resources: Array<{
         kind: 'integration' | 'layout' | 'topic' | 'translation' | 'variable' | 'workflow'

@@ -116,7 +116,7 @@ function Pair({ render, from, to, isNamed }: PairProps) {
           {error}
         </p>
       )}
-      <div className="grid gap-4 md:grid-cols-2">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 md:grid-cols-2">
         <Framed title={`Version ${from}`}>
           {before ? <Frame render={render} side="before" html={html.before} /> : nothing}
         </Framed>

@@ -39,8 +39,8 @@ function List({ workflowId }: { workflowId: string }) {
   return (
     <Loaded query={query}>
       {({ data, next }) => (
-        <div className="grid gap-4">
-          <ul aria-label="Differences" className="grid gap-3">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+          <ul aria-label="Differences" className="grid grid-cols-[minmax(0,1fr)] gap-3">
             {data.map((each) => (
               <Difference key={each._id} of={each} />
             ))}
@@ -58,14 +58,14 @@ function List({ workflowId }: { workflowId: string }) {
 function Difference({ of }: { of: ShadowDifference }) {
   const { kind, path, stepId, subscriberId, transactionId, upstream, here, createdAt } = of
   return (
-    <li className="grid gap-2 rounded-surface border p-3 text-sm">
+    <li className="grid grid-cols-[minmax(0,1fr)] gap-2 rounded-surface border p-3 text-sm">
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone="bad">{kind}</Badge>
         <span>{sentences[kind]}</span>
         <Time at={createdAt} className="ml-auto text-xs text-muted" />
       </div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
-        <code>{path}</code>
+        <code className="break-all">{path}</code>
         {stepId !== null && <span>Step {stepId}</span>}
         {subscriberId !== null && (
           <span>

@@ -66,7 +66,7 @@ function Report() {
       {({ upstreamUrl, settleMinutes, live }) => (
         <Loaded query={report}>
           {(found) => (
-            <div className="grid gap-4">
+            <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
               <Summary report={found} upstreamUrl={upstreamUrl} settleMinutes={settleMinutes} />
               {rowsOf(found, live).length === 0 ? (
                 <NoTriggers />

@@ -59,20 +59,22 @@ function Pushes({ pushes }: { pushes: DefinitionPush[] }) {
     <ul className="divide-y rounded-surface border">
       {pushes.map((push) => (
         <li key={push.id} className="space-y-1 px-3 py-2 text-sm">
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <div className="flex items-center justify-between gap-3">
             {push.conflicts.length > 0 ? <Status tone="bad">Refused</Status> : <Status tone="good">Pushed</Status>}
-            <Commit push={push} />
-            {push.message && (
-              <span className="min-w-0 truncate" dir="auto">
-                {push.message}
-              </span>
-            )}
-            <span className="ml-auto text-xs text-muted">
+            <span className="min-w-0 truncate text-xs text-muted">
               {push.author?.name ?? 'An API key'} · <Time at={push.pushedAt} />
             </span>
           </div>
-          <p className="text-xs text-muted">
-            {push.conflicts.length > 0 ? conflictsOf(push.conflicts) : countsOf(push.summary)}
+          {push.message && (
+            <p className="break-words" dir="auto">
+              {push.message}
+            </p>
+          )}
+          <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs break-words text-muted">
+            <Commit push={push} />
+            <span className="min-w-0">
+              {push.conflicts.length > 0 ? conflictsOf(push.conflicts) : countsOf(push.summary)}
+            </span>
           </p>
         </li>
       ))}
@@ -84,11 +86,11 @@ function Commit({ push: { commit, url, repository } }: { push: DefinitionPush })
   const name = [repository, commit?.slice(0, 7)].filter(Boolean).join(' @ ')
   if (name === '') return null
   return url && /^https?:\/\//.test(url) ? (
-    <a href={url} target="_blank" rel="noreferrer" className="font-mono text-xs underline underline-offset-2">
+    <a href={url} target="_blank" rel="noreferrer" className="font-mono text-xs break-all underline underline-offset-2">
       {name}
     </a>
   ) : (
-    <code className="text-xs text-muted">{name}</code>
+    <code className="text-xs break-all text-muted">{name}</code>
   )
 }
 

@@ -78,6 +78,46 @@ export async function layoutOfStep(
   return row ?? 'none'
 }
 
+/** What an email needs of its layout. */
+export type StepLayout = Pick<
+  LayoutRow,
+  'id' | 'version' | 'identifier' | 'name' | 'is_translation_enabled' | 'content'
+>
+
+/**
+ * The same for a step of this version of a workflow. Where a later version has replaced it, the layout is as it was until then: what
+ * was pushed or published together with the later version is not for runs of the earlier one.
+ */
+export async function layoutOfVersion(
+  db: Db | Tx,
+  environmentId: string,
+  layoutId: string | null | undefined,
+  workflow: { id: string; version: number },
+): Promise<StepLayout | 'none' | 'missing'> {
+  if (layoutId === null) return 'none'
+  const isMeant = layoutId === undefined ? sql`is_default` : sql`(identifier = ${layoutId} OR id = ${layoutId})`
+  const columns = sql`l.id, l.version, l.identifier, l.name, l.is_translation_enabled, l.content`
+  // One statement: what changes together is seen as a whole, or not at all.
+  const { rows } = await sql<StepLayout>`
+    WITH replaced AS (
+      SELECT min(created_at) AS at FROM workflow_versions
+      WHERE environment_id = ${environmentId} AND workflow_id = ${workflow.id} AND version > ${workflow.version}
+    ), kept AS (
+      SELECT DISTINCT ON (v.layout_id) v.definition FROM layout_versions v, replaced
+      WHERE v.environment_id = ${environmentId} AND v.created_at < replaced.at
+      ORDER BY v.layout_id, v.version DESC
+    ), found AS (
+      SELECT ${columns} FROM layouts l, replaced
+      WHERE replaced.at IS NULL AND l.environment_id = ${environmentId} AND ${isMeant}
+      UNION ALL
+      SELECT ${columns} FROM kept CROSS JOIN LATERAL jsonb_populate_record(NULL::layouts, kept.definition) l
+      WHERE ${isMeant}
+    )
+    SELECT * FROM found ORDER BY identifier = ${layoutId ?? ''} DESC, version DESC LIMIT 1`.execute(db)
+  // Not in the history, which has a limit.
+  return rows[0] ?? (await layoutOfStep(db, environmentId, layoutId))
+}
+
 /** The fields a caller may set; `saveLayouts` maintains the rest. */
 export type LayoutFields = Pick<LayoutRow, 'identifier' | 'name' | 'is_default' | 'is_translation_enabled' | 'content'>
 

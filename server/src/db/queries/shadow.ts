@@ -24,13 +24,15 @@ export async function findShadow(db: Db | Tx, environmentId: string): Promise<Sh
   return row?.shadow && row.shadow_key !== null ? { ...row.shadow, key: row.shadow_key } : undefined
 }
 
-/** Whether this trigger was not passed on. */
-export async function isLiveHere(db: Db, environmentId: string, transactionId: string): Promise<boolean> {
-  const { rows } = await sql`
-    SELECT FROM (SELECT ${environmentId}::text AS environment_id, ${transactionId}::text AS transaction_id) asked
+/** Of these triggers, those that were delivered here and not passed on. */
+export async function findLiveHere(db: Db, environmentId: string, transactionIds: string[]): Promise<Set<string>> {
+  if (transactionIds.length === 0) return new Set()
+  const { rows } = await sql<{ transaction_id: string }>`
+    SELECT asked.transaction_id
+    FROM (SELECT ${environmentId}::text AS environment_id, unnest(${transactionIds}::text[]) AS transaction_id) asked
     JOIN events e ON ${sql.raw(isOfTransaction('asked.environment_id', 'asked.transaction_id'))}
     WHERE e.overrides -> ${liveMark}::text IS NOT NULL`.execute(db)
-  return rows.length > 0
+  return new Set(rows.map((row) => row.transaction_id))
 }
 
 export interface PassedOn {

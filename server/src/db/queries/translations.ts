@@ -190,18 +190,30 @@ export const announceTranslations = (tx: Tx, resourceType: TranslatedType, envir
 
 /**
  * The texts for one recipient: in the default locale and, if there are any, in theirs. None if translation is off.
+ * @param version of the workflow or layout, if not the current one. Where a later one has replaced it, its own texts are loaded; the
+ * versions of earlier releases have none
  */
 export async function loadTranslations(
   db: Db | Tx,
-  { environmentId, resourceType, resourceRowId }: Translated,
+  { environmentId, resourceType, resourceRowId, version }: Translated & { version?: number },
   recipientLocale: string | null | undefined,
 ): Promise<{ defaultLocale: string; locales: Record<string, TranslationContent> }> {
   const wanted = (recipientLocale ?? '').replaceAll('-', '_').toLowerCase()
+  // One statement, so that a push is seen as a whole or not at all.
   const { rows } = await sql<{ default_locale: string; locale: string | null; content: TranslationContent }>`
     SELECT o.default_locale, t.locale, t.content
     FROM environments e JOIN organizations o ON o.id = e.organization_id
-      LEFT JOIN translations t ON t.environment_id = e.id AND t.resource_type = ${resourceType}
-        AND t.resource_row_id = ${resourceRowId} AND (t.locale = o.default_locale OR lower(t.locale) = ${wanted})
+      LEFT JOIN ${sql.table(tables[resourceType])} r ON r.environment_id = e.id AND r.id = ${resourceRowId}
+      LEFT JOIN ${sql.table(`${resourceType}_versions`)} v
+        ON v.environment_id = e.id AND ${sql.ref(`v.${resourceType}_id`)} = ${resourceRowId} AND v.version = ${version ?? null}::int
+        AND v.version IS DISTINCT FROM r.version
+      LEFT JOIN LATERAL (
+        SELECT s.locale, s.content FROM translations s
+        WHERE v.translations IS NULL AND s.environment_id = e.id AND s.resource_type = ${resourceType}
+          AND s.resource_row_id = ${resourceRowId}
+        UNION ALL
+        SELECT kept.key, kept.value FROM json_each(v.translations) AS kept
+      ) t ON t.locale = o.default_locale OR lower(t.locale) = ${wanted}
     WHERE e.id = ${environmentId}`.execute(db)
   return {
     defaultLocale: rows[0]?.default_locale ?? '',

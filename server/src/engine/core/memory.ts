@@ -10,7 +10,7 @@ import type { Brake, ConsentChoices, EnvironmentRetention, Guards, ShadowSetting
 import { consentOf } from '../../db/queries/consent.ts'
 import { guardsOf } from '../../db/queries/guards.ts'
 import { type IntegrationRow, listIntegrations } from '../../db/queries/integrations.ts'
-import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
+import { layoutOfVersion, type StepLayout } from '../../db/queries/layouts.ts'
 import { loadTranslations, type TranslatedType } from '../../db/queries/translations.ts'
 import { wantedTypes } from '../../db/queries/webhook-events.ts'
 import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
@@ -230,18 +230,28 @@ export class RememberedEnvironment {
     })
   }
 
-  layout(layoutId: string | null | undefined): Promise<LayoutRow | 'none' | 'missing'> {
-    return this.#once(`layout ${JSON.stringify(layoutId)}`, () => layoutOfStep(this.#db, this.facts.id, layoutId))
+  /** For a step of this version of a workflow. */
+  layout(
+    layoutId: string | null | undefined,
+    { id, version }: { id: string; version: number },
+  ): Promise<StepLayout | 'none' | 'missing'> {
+    return this.#once(`layout ${JSON.stringify(layoutId)} for ${id} ${version}`, async () => {
+      const found = await layoutOfVersion(this.#db, this.facts.id, layoutId, { id, version })
+      // Many workflows use the same one, and layouts are large.
+      return typeof found === 'string' ? found : this.#once(`layout ${found.id} ${found.version}`, async () => found)
+    })
   }
 
+  /** For a workflow or layout at this version. */
   async translator(
     resourceType: TranslatedType,
-    { id, is_translation_enabled }: { id: string; is_translation_enabled: boolean },
+    { id, version, is_translation_enabled }: { id: string; version: number; is_translation_enabled: boolean },
     locale: string | null,
   ): Promise<Translator> {
     if (!is_translation_enabled) return noTranslations
-    const group = await this.#once<TranslationGroup>(`translations ${resourceType} ${id} ${locale}`, () =>
-      loadTranslations(this.#db, { environmentId: this.facts.id, resourceType, resourceRowId: id }, locale),
+    const of = { environmentId: this.facts.id, resourceType, resourceRowId: id, version }
+    const group = await this.#once<TranslationGroup>(`translations ${resourceType} ${id} ${version} ${locale}`, () =>
+      loadTranslations(this.#db, of, locale),
     )
     return translatorFor(group, locale)
   }

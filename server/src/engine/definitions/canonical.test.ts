@@ -5,11 +5,19 @@ import { canonicalYaml } from './canonical.ts'
 
 test('members are in the order of the API reference, those of values in that of the kind, all others by code point', () => {
   // U+FF21 comes before U+1D4B3 by code point, and behind it by UTF-16 units.
-  const odd = { 𝒳: 1, Ａ: 2, b: 3, B: 4, é: 5, '1': 6 }
+  const odd = { 𝒳: 1, Ａ: 2, b: 3, B: 4, é: 5, '1': 6, '9a': 7, '10': 8, '9': 9, '-1': 10 }
   const definition = {
     steps: [
       {
-        controlValues: { zeta: 1, body: 'B', alpha: { y: 1, x: odd }, editorType: 'html', subject: 'S' },
+        controlValues: {
+          '7': 0,
+          '+': 0,
+          zeta: 1,
+          body: 'B',
+          alpha: { y: 1, x: odd },
+          editorType: 'html',
+          subject: 'S',
+        },
         filters: [],
         type: 'email',
         name: 'Mail',
@@ -48,9 +56,15 @@ steps:
       subject: S
       editorType: html
       body: B
+      +: 0
+      "7": 0
       alpha:
         x:
+          "-1": 10
           "1": 6
+          "10": 8
+          "9": 9
+          9a: 7
           B: 4
           b: 3
           é: 5

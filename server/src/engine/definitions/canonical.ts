@@ -26,14 +26,13 @@ const variantOrder = ['name', 'active', 'filters', 'controlValues']
 /** What people look for first. */
 const firstValues: Partial<Record<StepType, readonly string[]>> = { email: ['subject', 'editorType', 'body'] }
 
-/** The same definition with its members in canonical order. */
+/** The same definition with its members in canonical order, for `yamlDocument`. */
 export function ordered(kind: DefinitionKind, definition: Definition): Definition {
   // Texts stay in the order in which they were written.
   if (kind === 'translation') return definition
   const { payloadSchema, steps, ...rest } = definition
-  const sorted = sortedDeep(rest) as Definition
   const members: Definition = {
-    ...sorted,
+    ...membersSorted(rest),
     ...(payloadSchema === undefined ? {} : { payloadSchema }),
     ...(Array.isArray(steps) ? { steps: (steps as Definition[]).map(orderedStep) } : {}),
   }
@@ -51,7 +50,7 @@ function orderedStep(step: Definition): Definition {
           variants: (variants as Definition[]).map((variant) => {
             const { controlValues: values, ...others } = variant
             const own = isObject(values) ? { controlValues: orderedValues(step.type, values) } : {}
-            return inOrder({ ...(sortedDeep(others) as Definition), ...own }, variantOrder)
+            return inOrder({ ...membersSorted(others), ...own }, variantOrder)
           }),
         }
       : {}),
@@ -77,7 +76,13 @@ function inOrder(members: Definition, order: readonly string[]): Definition {
   const names = Object.keys(members)
   const known = [...new Set(order)].filter((name) => Object.hasOwn(members, name))
   const others = names.filter((name) => !order.includes(name)).sort(byCodePoint)
-  return Object.fromEntries([...known, ...others].map((name) => [name, members[name]]))
+  return inThisOrder([...known, ...others].map((name) => [name, members[name]]))
+}
+
+/** An object lists names that are whole numbers first, whatever the order in which it got them; a map does not, and YAML takes both. */
+function inThisOrder(entries: Array<[string, unknown]>): Definition {
+  const hasNumbers = entries.some(([name]) => /^\d+$/.test(name))
+  return (hasNumbers ? new Map(entries) : Object.fromEntries(entries)) as Definition
 }
 
 /** By code point, all the way down; the steps of a branch have their own order. */
@@ -85,7 +90,7 @@ function sortedDeep(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedDeep)
   if (!isObject(value)) return value
   if (orderedSteps.has(value)) return value
-  return Object.fromEntries(
+  return inThisOrder(
     Object.keys(value)
       .sort(byCodePoint)
       .map((name) => [name, sortedDeep(value[name])]),

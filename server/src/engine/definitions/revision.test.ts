@@ -20,6 +20,12 @@ test('the example of RFC 8785 is written as there', () => {
   )
 })
 
+test('members whose names are whole numbers stand where their characters say', () => {
+  expect(canonicalJson({ '9a': 1, 9: { b: 1, 2: 2, 10: 3 }, 10: 4, '-1': 5, 1: 6 })).toBe(
+    '{"-1":5,"1":6,"10":4,"9":{"10":3,"2":2,"b":1},"9a":1}',
+  )
+})
+
 describe('a revision', () => {
   test('does not depend on the order of members, nor on absent ones', () => {
     expect(revisionOf({ b: 1, a: { d: [1, 2], c: undefined } })).toBe(revisionOf({ a: { d: [1, 2] }, b: 1 }))

@@ -151,6 +151,9 @@ describe('where the database cannot judge as the service does, it leaves that to
     ['a pattern that PostgreSQL does not know', a({ pattern: '^a{300}$' }), { a: 'x' }],
     ['a text beyond ASCII', a({ pattern: '^[a-z]+$' }), { a: 'é' }],
     ['items by their place, as old drafts have them', a({ items: [{ type: 'string' }] }), { a: [1] }],
+    ['a format of numbers', a({ format: 'int32' }), { a: 2 ** 40 }],
+    ['dependencies, as old drafts have them', { dependencies: { a: ['b'] } }, { a: 1 }],
+    ['a list with thousands of items', a({ items: { type: 'string' } }), { a: [...Array(6_000).fill('x'), 1] }],
     ['patterns for names', { patternProperties: { '^a': { type: 'string' } } }, { a: 1 }],
     ['defaults that another part may see', { allOf: [a({ default: 1 })], required: ['a'] }, {}],
     [
@@ -227,6 +230,22 @@ describe('a strict call', () => {
     await server.drain()
     expect((await api.get('/v2/outbox/refused')).body.data).toMatchObject([
       { transactionId: 'format', code: 'payload_invalid' },
+    ])
+  })
+
+  test('looks at the workflow and the payload, and at nothing else', async () => {
+    const { api, app } = await setUp()
+    await makeWorkflow(api, 'order', [inApp()])
+    for (const [transactionId, to, more] of [
+      ['recipients', 'not a valid id!', {}],
+      ['person', { subscriberId: 'ada', email: 'no address' }, {}],
+      ['context', 'ada', { context: { region: { id: '' } } }],
+    ] as const)
+      expect(await outcome(call(app, 'order', to, {}, { ...strict, ...more, transactionId }))).toBe('accepted')
+    await server.drain()
+    const { data } = (await api.get('/v2/outbox/refused')).body
+    expect(data.map((each: { transactionId: string }) => each.transactionId).sort()).toEqual([
+      ...['context', 'person', 'recipients'],
     ])
   })
 

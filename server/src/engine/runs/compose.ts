@@ -76,6 +76,7 @@ export async function newRun(
     event: facts,
     subscriber: recipient,
     workflow: definition,
+    contentOf: definition,
     environment: environmentOf(environment, facts),
     translator: await environment.translator('workflow', definition, recipient.locale),
     results: {},

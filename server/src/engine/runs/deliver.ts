@@ -328,7 +328,7 @@ export class Deliveries {
     const made: CallTools = {
       ...this.#parts.tools,
       http: environment.facts.type === 'dev' ? http.development : http,
-      layout: (layoutId) => untilReachable(() => environment.layout(layoutId)),
+      layout: (layoutId, workflow) => untilReachable(() => environment.layout(layoutId, workflow)),
       layoutTranslator: (layout, locale) => untilReachable(() => environment.translator('layout', layout, locale)),
       hasBranding: environment.hasBranding,
     }

@@ -10,7 +10,7 @@ import type { EventFacts } from '../../steps/contract/step-run.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
 import { copyStep } from '../../steps/kinds/ask-copies.ts'
-import type { Memory, RememberedEnvironment } from '../core/memory.ts'
+import type { Memory, RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   endOrphans,
   findContexts,
@@ -261,6 +261,7 @@ async function existingRun(
 ): Promise<RunState> {
   const subscriber = datedSubscriber(row.subscriber as Dated<SubscriberRow>)
   const jobs = await jobsFrom(row.jobs ?? [], { environment, definition, seen: row.seen })
+  const contentOf = (await mendedOf(environment, definition, row.jobs ?? [])) ?? definition
   return {
     id: row.id,
     transactionId: row.transaction_id,
@@ -270,15 +271,16 @@ async function existingRun(
     event,
     subscriber,
     workflow: definition,
+    contentOf,
     environment: environmentOf(environment, event),
-    translator: await environment.translator('workflow', definition, subscriber.locale),
+    translator: await environment.translator('workflow', contentOf, subscriber.locale),
     results: resultsOf(jobs),
     newId,
     definition,
     preferences: preferencesFor(row.preferences, row.workflow_id, row.context_keys),
     topics: row.topics,
     people: new Map(),
-    translatorFor: (locale) => environment.translator('workflow', definition, locale),
+    translatorFor: (locale) => environment.translator('workflow', contentOf, locale),
     status: row.status as RunState['status'],
     digestedInto: row.digested_into,
     goals: row.goals,
@@ -288,6 +290,16 @@ async function existingRun(
     isNew: false,
     effects: noEffects(),
   }
+}
+
+/** The version that a step was last redriven with, if it is another one. */
+async function mendedOf(
+  environment: RememberedEnvironment,
+  { id }: WorkflowVersion,
+  rows: ReadJob[],
+): Promise<WorkflowVersion | undefined> {
+  const versions = rows.flatMap(({ delivery }) => (delivery && gateOf({ delivery })?.version) ?? [])
+  return versions.length > 0 ? environment.version(id, Math.max(...versions)) : undefined
 }
 
 async function jobsFrom(

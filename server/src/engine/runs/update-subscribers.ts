@@ -47,9 +47,6 @@ export async function updateSubscribers(
     await upsertSubscribers(transaction.tx, environmentId, [...own.values()], now, { isTold })
   }
   // Texts of later steps are in the language of now.
-  for (const { run } of asked) {
-    const environment = await memory.recall(run.environment.id)
-    if (environment) run.translator = await environment.translator('workflow', run.definition, run.subscriber.locale)
-  }
+  for (const { run } of asked) run.translator = await run.translatorFor(run.subscriber.locale)
   return answers
 }

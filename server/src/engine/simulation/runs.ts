@@ -339,6 +339,7 @@ export class Runs {
     const definition = this.#definitionOf(run)
     run.definition = definition
     run.workflow = definition
+    run.contentOf = definition
     run.subscriber = subscriber
     run.preferences = preferencesFor(subscriber.preferences, run.workflow.id, run.contextKeys)
     run.translator = await this.environment.translator('workflow', run.definition, subscriber.locale)

@@ -471,6 +471,22 @@ describe('prune', () => {
     expect((await pushed([kept], { prune: true })).changes).toEqual([])
   })
 
+  test('deletes nothing of kinds that the files no longer manage', async () => {
+    const news = { kind: 'topic', id: 'news', definition: { key: 'news', name: 'News' } }
+    await pushed([layout(), workflow(), workflow(comments({ workflowId: 'gone' })), news])
+    const kinds = ['workflow']
+    const plan = await api.post('/v2/definitions/plan', { resources: [workflow()], prune: true, kinds })
+    expect(plan.body.summary).toMatchObject({ deleted: 1, unchanged: 1 })
+    const { changes } = await pushed([workflow()], { prune: true, kinds })
+    expect(changes).toMatchObject([{ kind: 'workflow', id: 'gone', action: 'deleted' }])
+    expect((await pushed([workflow()], { prune: true, kinds: [] })).changes).toEqual([])
+    // The last one of a kind that is managed goes, too.
+    const { changes: others } = await pushed([workflow()], { prune: true, kinds: ['workflow', 'topic'] })
+    expect(others).toMatchObject([{ kind: 'topic', id: 'news', action: 'deleted' }])
+    expect(await one('layout', 'brand')).toMatchObject({ id: 'brand' })
+    expect((await push([], { prune: true, kinds: ['workflows'] })).status).toBe(422)
+  })
+
   test('keeps a workflow that code declares since', async () => {
     await pushed([workflow()])
     await server.database.db

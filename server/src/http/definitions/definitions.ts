@@ -94,6 +94,13 @@ const PushBody = {
       description: 'Delete what files once pushed here, nobody changed since and the list no longer has',
     }),
   ),
+  kinds: Type.Optional(
+    Nullable(
+      Type.Array(Kind, {
+        description: 'The kinds that the files manage: `prune` deletes nothing of others. Default: all',
+      }),
+    ),
+  ),
   resources: Type.Array(
     Body({
       kind: Kind,
@@ -185,6 +192,12 @@ const Settings = Type.Object({
   }),
 })
 
+interface Pushing {
+  resources: PushedResource[]
+  prune?: boolean | undefined
+  kinds?: DefinitionKind[] | null | undefined
+}
+
 export const definitions: Resource = (app, services) => {
   const { db, secrets, brand, config } = services
   const { limits, hideCredentials } = config
@@ -246,7 +259,7 @@ export const definitions: Resource = (app, services) => {
   const planOf = async (
     tx: Tx,
     { environment, now }: { environment: Environment; now: Date },
-    { resources, prune = false }: { resources: PushedResource[]; prune?: boolean | undefined },
+    { resources, prune = false, kinds }: Pushing,
     lock?: 'lock',
   ): Promise<PushPlan & { rows: EnvironmentRows }> => {
     const rows = await readRows(tx, environment.id, lock)
@@ -254,11 +267,12 @@ export const definitions: Resource = (app, services) => {
     const gone = await listDeleted(tx, environment.id, now)
     const deleted = new Map(gone.map(({ kind, identifier, version }) => [`${kind} ${identifier}`, version]))
     const envKeys = await envKeysOf(tx, environment.id)
-    const concerned = [...resources, ...(prune ? files : [])]
+    const prunes = new Set(prune ? (kinds ?? definitionKinds) : [])
+    const concerned = [...resources, ...files.filter(({ kind }) => prunes.has(kind))]
     const topics = concerned.filter(({ kind }) => kind === 'topic').map(({ id }) => id)
     const settings = await settingsOf(tx, environment, kindsOf(concerned), topics)
     const around = { rows, settings, files, deleted, envKeys, limits, now, environmentId: environment.id }
-    const plan = planPush(resources, { prune }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
+    const plan = planPush(resources, { prunes }, { ...around, opening: { ...opening, isHeld: environment.isHeld } })
     return { ...plan, rows, conflicts: await withAuthors(tx, environment.id, plan.conflicts) }
   }
 
@@ -327,18 +341,19 @@ export const definitions: Resource = (app, services) => {
     },
     async (request) => {
       const { body, environment } = request
-      const now = request.now()
       const { dryRun = false } = body
       const source = body.source ?? {}
       refuseTooMany(body.resources)
       refuseMissingRights(request, kindsOf(body.resources))
       const { author } = authorOf(request)
       const message = body.message || null
-      const noted = { environmentId: environment.id, now, author, source, message }
+      const noted = { environmentId: environment.id, author, source, message }
       const plan = await db.transaction().execute(async (tx) => {
         // Variables are the organization's, which is locked first everywhere.
         if (kindsOf(body.resources).has('variable')) await lockOrganization(tx, environment.organizationId)
         await lockEnvironment(tx, environment.id)
+        // Behind the lock: the times of pushes are in the order of their commits.
+        const now = request.now()
         const planned = await planOf(tx, { environment, now }, body, 'lock')
         refuseProblems(planned)
         refuseMissingRights(request, kindsOf(planned.changes))
@@ -347,13 +362,13 @@ export const definitions: Resource = (app, services) => {
         const { id: environmentId, organizationId, userId } = environment
         const by = { author, source: sourceIn(source), message }
         await applyPush(tx, { environmentId, organizationId, userId, secrets, now, by }, planned.writes, source)
-        await notePush(tx, { ...noted, summary: summaryOf(planned), conflicts: [] })
+        await notePush(tx, { ...noted, now, summary: summaryOf(planned), conflicts: [] })
         return planned
       })
       const { conflicts } = plan
       const summary = summaryOf(plan)
       if (conflicts.length > 0) {
-        if (!dryRun) await notePush(db, { ...noted, summary, conflicts })
+        if (!dryRun) await notePush(db, { ...noted, now: request.now(), summary, conflicts })
         throw fail('definitions_conflict', { count: conflicts.length }, { ctx: { conflicts } })
       }
       request.acted = !dryRun &&

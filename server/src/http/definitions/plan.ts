@@ -136,7 +136,7 @@ export const keyOf = ({ kind, id }: { kind: string; id: string }) => `${kind} ${
 
 export function planPush(
   resources: PushedResource[],
-  { prune }: { prune: boolean },
+  { prunes }: { prunes: ReadonlySet<DefinitionKind> },
   { rows, settings, files, deleted = new Map(), envKeys, limits, opening, environmentId, now }: Surroundings,
 ): PushPlan {
   const problems: Problem[] = []
@@ -151,7 +151,11 @@ export function planPush(
   )
   const of = (kind: DefinitionKind) => valid.filter((each) => each.kind === kind)
   const listed = new Set(resources.map(keyOf))
-  const pruned = prune ? prunable(files, listed, stored) : []
+  const pruned = prunable(
+    files.filter(({ kind }) => prunes.has(kind)),
+    listed,
+    stored,
+  )
 
   const plan: PushPlan = {
     changes: [],

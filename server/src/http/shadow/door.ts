@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findShadow, isLiveHere, type Shadow, shadowHeader } from '../../db/queries/shadow.ts'
+import { findLiveHere, findShadow, type Shadow, shadowHeader } from '../../db/queries/shadow.ts'
 import { fail } from '../../errors.ts'
 import { DeliveryError, type DeliveryErrorCode } from '../../providers/delivery-error.ts'
 import type { HttpMethod, RelayedAnswer } from '../../providers/http-client.ts'
@@ -91,8 +91,8 @@ export class ShadowDoor {
     if (request.method === 'POST' && triggerPaths.has(pathOf(request))) return this.#trigger(asked)
     if (route === `DELETE${cancelPath}`) {
       const { transactionId } = request.params as { transactionId: string }
-      if (await isLiveHere(this.#parts.db, request.environment.id, transactionId))
-        return this.#mirror.here(request, body)
+      const live = await findLiveHere(this.#parts.db, request.environment.id, [transactionId])
+      if (live.size > 0) return this.#mirror.here(request, body)
     }
     if (route === `POST${keyPath}` && shadow.live.length > 0) return this.#cancelByKey(asked)
     const answer = await this.#relay(request, shadow, body)
@@ -112,7 +112,12 @@ export class ShadowDoor {
   async #trigger({ request, body, shadow }: Asked): Promise<RelayedAnswer> {
     const isBulk = pathOf(request) === bulkPath
     const events = readEvents(body, isBulk)
-    const isLive = ({ name }: Event) => shadow.live.includes(name)
+    // One that was delivered here is found by its transaction id when it is repeated. The service behind would send it again.
+    const unsure = events.filter(({ name }) => !shadow.live.includes(name))
+    const ids = unsure.flatMap(({ transactionId: id }) => (typeof id === 'string' && !id.includes('\0') ? [id] : []))
+    const known = await findLiveHere(this.#parts.db, request.environment.id, ids)
+    const isLive = ({ name, transactionId }: Event) =>
+      shadow.live.includes(name) || known.has(String(transactionId ?? ''))
     const [live, others] = [events.filter(isLive), events.filter((event) => !isLive(event))]
     if (live.length > 0 && others.length === 0) return this.#mirror.here(request, body)
     const passedOn = live.length === 0 ? body : withEvents(body, others)

@@ -1,7 +1,7 @@
 // Until its workflow is live, nothing of a trigger leaves; from then on it is delivered here and not passed on. files.md §7.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, pass, runOf, runsOf, trigger } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { Api, useServer } from '../../../test/server.ts'
 import { makeShadow, type Shadowed } from '../../../test/shadow.ts'
 import { type Asked, useVendor } from '../../../test/vendor.ts'
 import { makeEndpoint } from '../../../test/webhook-receiver.ts'
@@ -367,7 +367,37 @@ describe('a live workflow', () => {
     expect(await sandboxed()).toEqual(['sms +15551230000'])
   })
 
-  test('many triggers while it is switched go one way each', async () => {
+  test('one that was delivered here is not passed on when it is repeated after its workflow was taken out', async () => {
+    await goLive('mail')
+    const event = { name: 'mail', to: 'ada', payload: { n: 1 }, transactionId: 'again' }
+    const many = ['again-1', 'again-2'].map((transactionId) => ({ ...event, transactionId }))
+    const first = await shadow.front.post('/v1/events/trigger', event)
+    await shadow.front.post('/v1/events/trigger/bulk', { events: many })
+    await server.drain()
+    const before = sent()
+    expect(before).toHaveLength(3)
+    await goLive()
+    const again = await shadow.front.post('/v1/events/trigger', event)
+    expect([again.status, again.body]).toEqual([first.status, first.body])
+    const fresh = { ...event, transactionId: 'fresh' }
+    const mixed = await shadow.front.post('/v1/events/trigger/bulk', { events: [many[0], fresh, many[1]] })
+    expect(mixed.body.map(({ transactionId }: { transactionId: string }) => transactionId)).toEqual([
+      ...['again-1', 'fresh', 'again-2'],
+    ])
+    await server.drain()
+    expect(sent()).toEqual(before)
+    // Whatever the service behind says of it.
+    expect((await shadow.front.post('/v1/events/trigger', { ...event, transactionId: 'a\0b' })).status).toBeLessThan(
+      500,
+    )
+    for (const id of ['again', 'again-1', 'again-2']) expect(await runsOf(shadow.upstream, id)).toEqual([])
+    expect(await runsOf(shadow.upstream, 'fresh')).toHaveLength(1)
+  })
+
+  test('many triggers through two processes, while it is switched, go one way each', async () => {
+    const another = await server.startAnother()
+    const { key, environmentId, organizationId } = shadow.front
+    const fronts = [shadow.front, new Api(another.url, key, environmentId, organizationId)]
     let isRunning = true
     const switching = (async () => {
       while (isRunning) {
@@ -377,7 +407,7 @@ describe('a live workflow', () => {
     })()
     const ids = await Promise.all(
       Array.from({ length: 60 }, (_, n) =>
-        trigger(shadow.front, 'mail', 'ada', { payload: { n }, transactionId: `s-${n}` }),
+        trigger(fronts[n % 2] as Api, 'mail', 'ada', { payload: { n }, transactionId: `s-${n}` }),
       ),
     )
     isRunning = false

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Secrets } from '../../db/core/secrets.ts'
 import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import type { EndpointRow } from '../../db/queries/channel-endpoints.ts'
-import type { LayoutRow } from '../../db/queries/layouts.ts'
+import type { StepLayout } from '../../db/queries/layouts.ts'
 import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
 import type { PushSubscriptionRow } from '../../db/queries/push-subscriptions.ts'
 import type { NewSandboxMessage, SandboxFault } from '../../db/queries/sandbox.ts'
@@ -139,8 +139,11 @@ export interface CallTools extends StepPorts {
   /** Whether messages keep their content. */
   storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's default. */
-  layout(layoutId: string | null | undefined): Promise<LayoutRow | 'none' | 'missing'>
-  layoutTranslator(layout: LayoutRow, locale: string | null): Promise<Translator>
+  layout(
+    layoutId: string | null | undefined,
+    workflow: { id: string; version: number },
+  ): Promise<StepLayout | 'none' | 'missing'>
+  layoutTranslator(layout: StepLayout, locale: string | null): Promise<Translator>
   /** Whether emails carry the service's branding. */
   hasBranding: boolean
 }

@@ -24,6 +24,8 @@ export interface RunFacts {
   event: EventFacts
   subscriber: SubscriberRow
   workflow: WorkflowFacts
+  /** The version of the workflow whose texts and layouts its messages have. */
+  contentOf: { id: string; version: number }
   environment: EnvironmentFacts
   /** For the workflow's texts, in the subscriber's language. */
   translator: Translator

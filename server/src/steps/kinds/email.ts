@@ -275,7 +275,7 @@ async function layoutOf(of: StepRun, tools: CallTools): Promise<ChosenLayout | s
     overrides.layoutIdentifier,
     of.values.layoutId,
   ].find((value) => value === null || textIn(value) !== undefined) as string | null | undefined
-  const found = await tools.layout(asked)
+  const found = await tools.layout(asked, of.run.contentOf)
   if (found === 'missing') return String(asked)
   if (found === 'none' || !found.content?.email) return null
   const translator = await tools.layoutTranslator(found, of.run.subscriber.locale)
