@@ -11,6 +11,9 @@ import { isMainThread } from 'node:worker_threads'
 const folder = import.meta.dirname
 const name = isMainThread ? 'service' : 'simulation'
 const bundle = path.join(folder, `${name}.cjs`)
+// A process that has become idle collects its garbage to give memory back, and then once more: 0.1 s of processor time that finds
+// nothing. Node 20 can be told so; other versions have other words for it, and complain.
+if (process.versions.v8.startsWith('11.')) v8.setFlagsFromString('--memory-reducer-single-gc')
 // V8 refuses code compiled by another version of it, or with other options.
 const cache = path.join(folder, `${name}-${v8.cachedDataVersionTag()}.cache`)
 

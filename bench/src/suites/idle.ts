@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuMs, cpuMsOfAll, postmasterOf, residentKb, treeOf } from '../harness/processes.ts'
 import { startService } from '../harness/service.ts'
 import { makeWorkflow } from '../harness/triggers.ts'
-import type { Options, Outcome } from '../report/figures.ts'
+import { median, type Options, type Outcome } from '../report/figures.ts'
 
 export async function benchIdle({ quick }: Options): Promise<Outcome> {
-  const [restSeconds, seconds] = quick ? [0.5, 2] : [10, 60]
+  const [restSeconds, seconds, laterMinutes] = quick ? [0.5, 2, 1] : [10, 60, 3]
   const service = await startService()
   try {
     await makeWorkflow(service)
@@ -16,17 +16,24 @@ export async function benchIdle({ quick }: Options): Promise<Outcome> {
     await service.database.end()
     await sleep(restSeconds * 1000)
     const spent = () => cpuMs(service.pid) + cpuMsOfAll(postmaster)
-    const before = spent()
-    await sleep(seconds * 1000)
-    const share = (spent() - before) / (seconds * 10)
+    const share = async () => {
+      const before = spent()
+      await sleep(seconds * 1000)
+      return (spent() - before) / (seconds * 10)
+    }
+    // The first minute has what follows a start: V8 collects garbage, connections end, the canary runs for the first time.
+    const first = await share()
     const tree = treeOf(service.pid)
+    const memoryKb = residentKb(service.pid)
+    const later: number[] = []
+    while (later.length < laterMinutes) later.push(await share())
     return {
       figures: [
         {
           id: 'idle-memory',
           name: 'memory of the idle service',
           unit: 'MB',
-          ours: residentKb(service.pid) / 1024,
+          ours: memoryKb / 1024,
           reference: residentKb(process.pid) / 1024,
           against: 'this benchmark, which does nothing',
           target: { oursAtMost: 120 },
@@ -41,15 +48,19 @@ export async function benchIdle({ quick }: Options): Promise<Outcome> {
         },
         {
           id: 'idle-processor',
-          name: 'processor time of both, idle',
+          name: 'processor time of both, idle, in the first minute',
           unit: '%',
-          ours: share,
+          ours: first,
           reference: 1,
           against: 'a hundredth of a core',
           target: { oursAtMost: 0.5 },
         },
+        {
+          ...{ id: 'idle-processor-later', name: 'the same in the minutes after it, their median', unit: '%' },
+          ...{ ours: median(later), reference: 1, against: 'a hundredth of a core', target: { oursAtMost: 0.5 } },
+        },
       ],
-      notes: { seconds },
+      notes: { seconds, laterMinutes },
     }
   } finally {
     await service.stop()

@@ -90,7 +90,8 @@ export function guarded<T>(work: () => T): T {
 export class Budget {
   #work = WORK_LIMIT
   #output = OUTPUT_LIMIT
-  #weights = new WeakMap<object, number>()
+  /** Most messages weigh nothing. */
+  #weights: WeakMap<object, number> | undefined
 
   spend(units: number) {
     // Written so that NaN fails too.
@@ -118,7 +119,7 @@ export class Budget {
    * a list of 31 elements that prints as a billion. Filters never change a list, so a weight can be cached.
    */
   #weigh(value: object): number {
-    const known = this.#weights.get(value)
+    const known = this.#weights?.get(value)
     if (known !== undefined) return known
     let weight = 1
     if (Array.isArray(value)) {
@@ -132,6 +133,7 @@ export class Budget {
     } else {
       weight += Object.keys(value).length
     }
+    this.#weights ??= new WeakMap()
     this.#weights.set(value, weight)
     return weight
   }

@@ -1,5 +1,6 @@
 // The log of a step, as it is stored. Nearly all steps have the same few lines, written with the step and never read again: those
 // are stored as numbers, in a seventh of the space.
+import { storableJson } from './storable.ts'
 import type { LogEntry, StoredDetail } from './tables.ts'
 
 /**
@@ -15,6 +16,14 @@ const usual: ReadonlyArray<Pick<StoredDetail, 'detail' | 'status'> & { showsOutp
 
 const numbers = new Map<string, number>(usual.map(({ detail }, place) => [detail, place]))
 
+/** Many lines share one moment; format it once. */
+const latest = { moment: new Date(0), text: '' }
+
+export function isoOf(moment: Date): string {
+  if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
+  return latest.text
+}
+
 /** What a number leaves out. */
 interface Step {
   createdAt: Date
@@ -24,7 +33,7 @@ interface Step {
 
 /** The log of a new step, for storing. */
 export function shortLog(lines: StoredDetail[], { createdAt, providerId, output }: Step): LogEntry[] {
-  const at = createdAt.toISOString()
+  const at = isoOf(createdAt)
   return lines.map((line) => {
     const place = numbers.get(line.detail)
     if (place === undefined) return line
@@ -34,7 +43,7 @@ export function shortLog(lines: StoredDetail[], { createdAt, providerId, output 
       line.at === at &&
       line.status === status &&
       (hasProvider === 0 || line.providerId === providerId) &&
-      (!showsOutput || line.raw === JSON.stringify(output)) &&
+      (!showsOutput || line.raw === storableJson(output)) &&
       Object.keys(line).length === 3 + hasProvider + (showsOutput ? 1 : 0)
     return isUsual ? place * 2 + hasProvider : line
   })

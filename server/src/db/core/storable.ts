@@ -86,8 +86,18 @@ export function refuseUnstorableText(text: string): void {
 
 const mayNotBeKept = (json: string) => json.includes('\\u') && /\\u0000|\\ud[89a-f]/.test(json)
 
+const constants = new WeakMap<object, string>()
+
+/** A value that many rows hold and nobody changes: its JSON is written once. */
+export function constantJson<Value extends object>(value: Value): Value {
+  constants.set(Object.freeze(value), storableJson(value))
+  return value
+}
+
 /** JSON of a value of our own that cannot be refused any more, such as a text cut inside a surrogate pair. */
 export function storableJson(value: unknown): string {
+  const known = typeof value === 'object' && value !== null ? constants.get(value) : undefined
+  if (known !== undefined) return known
   const text = JSON.stringify(value)
   if (!mayNotBeKept(text)) return text
   return JSON.stringify(value, (_, member: unknown) =>

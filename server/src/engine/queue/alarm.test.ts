@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, expect, test, vi } from 'vitest'
 import { useServer } from '../../../test/server.ts'
-import { Alarm } from './alarm.ts'
+import { Alarm, untilBeat } from './alarm.ts'
 
 const server = useServer()
 const leaves: Array<() => void> = []
@@ -44,4 +44,14 @@ test('tells of calls in the outbox, which may have come without a notification',
   )
   await vi.waitFor(() => expect(told).toBeGreaterThan(0), { timeout: 20_000, interval: 5 })
   await pool.query('DELETE FROM belfry.outbox')
+})
+
+test.each([
+  [10_000, 1_000],
+  [10_001.5, 998.5],
+  // Woken a little early: not a second time for the same beat.
+  [10_998, 1_002],
+  [10_996.9, 3.1],
+])('all that looks every second rests until the same moment: at %d ms for %d', (now, rest) => {
+  expect(untilBeat(1_000, now)).toBeCloseTo(rest, 6)
 })

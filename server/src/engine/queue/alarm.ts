@@ -35,6 +35,13 @@ interface Listener {
   timers: Set<NodeJS.Timeout>
 }
 
+/**
+ * Until the next moment that is a multiple of this many milliseconds, counted from the start of the process. Whatever looks again and
+ * again looks at the same moments: an idle process wakes up once for all of it, and what it needs is still in the processor's caches.
+ */
+export const untilBeat = (everyMs: number, now = performance.now()): number =>
+  Math.ceil((now + marginMs) / everyMs) * everyMs - now
+
 /** One for all workers of a process: they share one look. */
 export class Alarm {
   readonly #pool: pg.Pool
@@ -77,7 +84,7 @@ export class Alarm {
         if (inMs === 0) listener.ring(count)
         else ringLater(listener, inMs + marginMs, count)
       }
-      await sleep(lookEveryMs, undefined, { signal: stopped }).catch(() => undefined)
+      await sleep(untilBeat(lookEveryMs), undefined, { signal: stopped }).catch(() => undefined)
     }
   }
 }

@@ -6,6 +6,7 @@ import { detail } from '../../steps/contract/outcome.ts'
 import { freeJobs, listingOf, recoverCalls, takenCalls } from '../core/statements.ts'
 import type { CallKey } from '../runs/deliver.ts'
 import { storedLine } from '../runs/run-state.ts'
+import { untilBeat } from './alarm.ts'
 
 export interface Pace {
   /** Between two polls of the others. Each poll also checks our own connection. */
@@ -128,7 +129,7 @@ export class Presence {
       this.#gate.open()
       while (!over.aborted) {
         await this.#look(client, poolId)
-        await pause(this.#pace.lookMs, over)
+        await pause(untilBeat(this.#pace.lookMs), over)
       }
       if (!lost.signal.aborted) await release(client, [poolId])
     } finally {

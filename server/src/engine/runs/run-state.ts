@@ -1,4 +1,5 @@
 // A run as the engine has it in memory, what its steps leave to be written, and the log of a step.
+import { isoOf } from '../../db/core/step-log.ts'
 import type { CopyOf, RunGoals, RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
@@ -175,14 +176,6 @@ export class StepFault extends Error {
 export function note(job: Pick<JobState, 'details' | 'isChanged'>, line: Detail, now: Date): void {
   job.details.push(storedLine(line, now))
   job.isChanged = true
-}
-
-/** Many details share one moment; format it once. */
-const latest = { moment: new Date(0), text: '' }
-
-export function isoOf(moment: Date): string {
-  if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
-  return latest.text
 }
 
 export function storedLine(line: Detail, now: Date): StoredDetail {

@@ -428,11 +428,13 @@ function enterArm(run: RunState, job: JobState, arm: number | null, now: Date): 
 
 /** Whether the run has been through an arm that ends it: this step is not in that arm. */
 function isBehindEnd(run: RunState, job: JobState): boolean {
-  const ended = run.jobs.filter(({ type, output }) => type === 'branch' && output?.ended === true)
-  if (ended.length === 0) return false
+  if (!run.jobs.some(isEndArm)) return false
+  const ended = run.jobs.filter(isEndArm)
   const path = placeOf(run.definition.steps, job.step._id)?.path ?? []
   return ended.some(({ step }) => path.every(({ stepId }) => stepId !== step.stepId))
 }
+
+const isEndArm = ({ type, output }: JobState): boolean => type === 'branch' && output?.ended === true
 
 /** The run ends as its workflow wants it: what is left is not done. */
 function leaveRest(run: RunState, now: Date): void {

@@ -1,4 +1,5 @@
 // What happened in a simulation, and the answer made of it.
+import { isoOf } from '../../db/core/step-log.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from '../../steps/contract/message.ts'
 import { detail } from '../../steps/contract/outcome.ts'
@@ -9,7 +10,7 @@ import { armsTo, copyOf, outcomeOf } from '../runs/extension-outcome.ts'
 import { lifecycleOf } from '../runs/lifecycle.ts'
 import type { PassedOverGroup } from '../runs/passed-over.ts'
 import { recipientIn } from '../runs/question-jobs.ts'
-import { isEnded, isHeld, isoOf, type JobState, type RunState } from '../runs/run-state.ts'
+import { isEnded, isHeld, type JobState, type RunState } from '../runs/run-state.ts'
 import { limits, SimulationRefused } from './scenario.ts'
 
 type Members = Record<string, unknown>

@@ -1,10 +1,11 @@
 // The branch: the run goes on in the first arm whose condition holds, and then behind it.
+import { constantJson, storableJson } from '../../db/core/storable.ts'
 import { RenderError } from '../../render/limits.ts'
 import { readBy } from '../contract/condition-reads.ts'
 import { type ControlValues, objectSchema, openObject, pickFilled, type StepKind, skip } from '../contract/kind.ts'
-import { detail, type StepOutcome } from '../contract/outcome.ts'
+import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { ruleIn, type StepRun, situationOf } from '../contract/step-run.ts'
-import { armsOf, defaultOf, unnamedDefault } from '../contract/tree.ts'
+import { type Arm, armsOf, defaultOf, unnamedDefault } from '../contract/tree.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 64 }
 const steps = { type: 'array', items: openObject }
@@ -24,7 +25,7 @@ export const branch: StepKind = {
   literals: ['arms', 'default'],
 
   begin(of) {
-    const arms = armsOf(of.step)
+    const { arms, otherwise } = waysOf(of.step)
     const asked: AskedArm[] = []
     let taken: number | null = null
     for (const [index, { name: armName, condition }] of arms.entries()) {
@@ -41,9 +42,8 @@ export const branch: StepKind = {
       asked.push({ name: armName, ...answer })
       if (answer.held) taken = index
     }
-    const arm = taken === null ? defaultOf(of.step) : arms[taken]
-    const output = { arm: arm?.name ?? unnamedDefault, index: taken, ended: arm?.end === true }
-    return { kind: 'enter', arm: taken, output, delivery: { arms: asked }, details: [detail('arm_taken', output)] }
+    const { output, details } = (taken === null ? undefined : arms[taken]) ?? otherwise
+    return { kind: 'enter', arm: taken, output, delivery: { arms: asked }, details }
   },
 
   conditionsOf: ({ arms }) =>
@@ -77,6 +77,40 @@ export const branch: StepKind = {
   preview: (values) => ({
     arms: armsOf({ type: 'branch', controlValues: values }).map((arm) => ({ name: arm.name })),
   }),
+}
+
+/** An arm as runs take it. What it gives is the same for all of them. */
+interface Way {
+  name: string
+  condition: unknown
+  output: Record<string, unknown>
+  details: Detail[]
+}
+
+interface Ways {
+  arms: Way[]
+  otherwise: Way
+}
+
+const ways = new WeakMap<object, Ways>()
+
+function waysOf(step: StepRun['step']): Ways {
+  const known = ways.get(step)
+  if (known) return known
+  const made = {
+    arms: armsOf(step).map((arm, index) => wayOf(arm, index)),
+    otherwise: wayOf(defaultOf(step) ?? { name: unnamedDefault }, null),
+  }
+  ways.set(step, made)
+  return made
+}
+
+function wayOf(
+  { name: arm, condition, end: ends }: Pick<Arm<unknown>, 'name' | 'condition' | 'end'>,
+  index: number | null,
+): Way {
+  const output = constantJson({ arm, index, ended: ends === true })
+  return { name: arm, condition, output, details: [detail('arm_taken', storableJson(output))] }
 }
 
 /** An arm without a condition always holds. */
