@@ -1,5 +1,6 @@
-// The connections to one mail server: as many as there is work for, up to its limit. Mails queue for them. When a connection
-// ends, a mail that the server cannot have accepted goes back into the queue.
+// The connections to one mail server: as many as there is work for, up to its limit. A mail waits for a place, a connection on which
+// it can begin at once, and only with one is it asked whether it may be sent: nothing waits between that answer and the first
+// command. When a connection ends, a mail that the server cannot have accepted waits for a place, and is asked about, again.
 import type { WholeMail } from './mime.ts'
 import { type RefusedRecipient, SmtpFailure, type SmtpSession } from './smtp-session.ts'
 
@@ -11,13 +12,27 @@ interface Options {
   idleMs: number
 }
 
-interface Waiting {
+/** Decides whether a mail begins; then it calls this, once at most. */
+type Begin = <T>(start: () => Promise<T>) => Promise<T>
+
+/** It was not sent: it needs another place. */
+type Outcome = RefusedRecipient[] | 'not sent'
+
+interface Sending {
   mail: WholeMail
-  /** Where it is being sent. */
-  session: SmtpSession | undefined
   isOver: boolean
-  resolve(refused: RefusedRecipient[]): void
-  reject(reason: unknown): void
+  /** Where it is being sent, once it is that connection's turn. */
+  session: SmtpSession | undefined
+  end(outcome: Outcome): void
+  fail(reason: unknown): void
+}
+
+interface Line {
+  session: SmtpSession
+  /** The one that is being sent, and the one that has begun behind its text. */
+  mails: Sending[]
+  /** Ends its wait for work. */
+  wake: () => void
 }
 
 /** How long to open no more connections after the server refused one beside others. */
@@ -25,18 +40,22 @@ const limitMs = 60_000
 /** RFC 5321: the server closes the connection. */
 const closing = 421
 
+const timedOut = (mayHaveArrived: boolean) =>
+  new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived })
+
 export class SmtpPool {
   readonly #options: Options
-  readonly #queue: Waiting[] = []
   /** Connections without work, the most recently used last. */
-  readonly #idle: Array<(waiting?: Waiting) => void> = []
+  readonly #idle: Line[] = []
+  /** Those that have written a text and nothing behind it, the first to be answered first. */
+  readonly #free: Line[] = []
   /** Open, or being opened. */
   #sessions = 0
   #opening = 0
   #limit: { sessions: number; until: number } | undefined
-  /** Places in the queue that were given to mails about to be sent. */
-  #reserved = 0
-  readonly #wantPlace: Array<() => void> = []
+  /** Places given to mails that have not begun. */
+  #given = 0
+  readonly #waiting: Array<{ give(): void; fail(reason: unknown): void }> = []
   #isClosed = false
 
   constructor(options: Options) {
@@ -44,187 +63,215 @@ export class SmtpPool {
   }
 
   /**
-   * The timeout includes the wait for a connection, so that mails do not pile up for a server that hangs.
+   * The timeout is for getting a connection, and again for being sent, so that mails do not pile up for a server that hangs.
+   * @param begin is asked when the mail can begin, and begins it: its first command is written, or its connection is being opened,
+   * when `start` returns
    * @returns the recipients that the server refused, beside others that it accepted
    */
-  send(mail: WholeMail, timeoutMs: number): Promise<RefusedRecipient[]> {
-    return new Promise((resolve, reject) => {
-      const over = () => {
-        clearTimeout(timer)
-        waiting.isOver = true
+  async send(mail: WholeMail, timeoutMs: number, begin: Begin = (start) => start()): Promise<RefusedRecipient[]> {
+    let patienceMs = timeoutMs
+    for (;;) {
+      const asked = performance.now()
+      await this.#place(patienceMs)
+      let hasPlace = true
+      const leave = () => {
+        if (hasPlace) this.#given -= 1
+        hasPlace = false
       }
-      const waiting: Waiting = {
-        mail,
-        session: undefined,
-        isOver: false,
-        resolve(refused) {
-          over()
-          resolve(refused)
-        },
-        reject(reason) {
-          over()
-          reject(reason as Error)
-        },
+      try {
+        const outcome = await begin(() => {
+          leave()
+          return this.#start(mail, timeoutMs)
+        })
+        if (outcome !== 'not sent') return outcome
+      } finally {
+        leave()
+        this.#givePlaces()
       }
-      const timer = setTimeout(() => this.#giveUp(waiting), timeoutMs)
-      const idle = this.#idle.pop()
-      if (idle) return idle(waiting)
-      this.#queue.push(waiting)
-      this.#grow()
-    })
-  }
-
-  /**
-   * Waits until a mail would be next on its connection: its commands follow the text of the mail before. Whoever decides then
-   * whether to send it, decides at the last moment.
-   * @returns gives the place back; to be called when the mail is sent, or is not sent after all
-   */
-  async place(timeoutMs: number): Promise<() => void> {
-    if (!this.#hasPlace) {
-      await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => {
-          this.#wantPlace.splice(this.#wantPlace.indexOf(take), 1)
-          reject(
-            new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived: false }),
-          )
-        }, timeoutMs)
-        const take = () => {
-          clearTimeout(timer)
-          this.#reserved += 1
-          resolve()
-        }
-        this.#wantPlace.push(take)
-      })
-    } else this.#reserved += 1
-    let isGiven = true
-    return () => {
-      if (!isGiven) return
-      isGiven = false
-      this.#reserved -= 1
-      this.#offerPlaces()
+      patienceMs -= performance.now() - asked
+      if (patienceMs <= 0) throw timedOut(false)
     }
-  }
-
-  get #hasPlace(): boolean {
-    return this.#queue.length + this.#reserved < this.#options.mostSessions
-  }
-
-  #offerPlaces(): void {
-    while (this.#wantPlace.length > 0 && this.#hasPlace) this.#wantPlace.shift()?.()
   }
 
   /** Connections in use close after their current mail. */
   close(): void {
     this.#isClosed = true
-    for (const end of this.#idle.splice(0)) end()
+    for (const line of this.#idle.splice(0)) line.wake()
   }
 
-  #giveUp(waiting: Waiting): void {
-    const { session, mail } = waiting
-    const mayHaveArrived = session?.mayHave(mail) ?? false
-    waiting.reject(new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived }))
-    const place = this.#queue.indexOf(waiting)
-    if (place >= 0) {
-      this.#queue.splice(place, 1)
-      this.#offerPlaces()
-    } else session?.destroy()
+  #place(timeoutMs: number): Promise<void> {
+    if (this.#hasPlace) {
+      this.#given += 1
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const waiting = {
+        give: () => {
+          clearTimeout(timer)
+          this.#given += 1
+          resolve()
+        },
+        fail(reason: unknown) {
+          clearTimeout(timer)
+          reject(reason as Error)
+        },
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        reject(timedOut(false))
+      }, timeoutMs)
+      this.#waiting.push(waiting)
+    })
   }
 
-  #grow(): void {
+  get #hasPlace(): boolean {
+    return this.#given < this.#idle.length + this.#free.length + this.#openable
+  }
+
+  /** How many more connections may be opened now. */
+  get #openable(): number {
     if (this.#limit && this.#limit.until < performance.now()) this.#limit = undefined
     // One connection goes first, to see whether the server is up and accepts the password.
     const most = this.#sessions === this.#opening ? 1 : (this.#limit?.sessions ?? this.#options.mostSessions)
-    while (this.#queue.length > this.#opening && this.#sessions < most) {
-      this.#sessions += 1
-      this.#opening += 1
-      void this.#work()
-    }
+    return Math.max(0, most - this.#sessions)
   }
 
-  async #work(): Promise<void> {
+  #givePlaces(): void {
+    while (this.#waiting.length > 0 && this.#hasPlace) this.#waiting.shift()?.give()
+  }
+
+  #start(mail: WholeMail, timeoutMs: number): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const over = () => {
+        clearTimeout(timer)
+        sending.isOver = true
+      }
+      const sending: Sending = {
+        mail,
+        isOver: false,
+        session: undefined,
+        end(outcome) {
+          over()
+          resolve(outcome)
+        },
+        fail(reason) {
+          over()
+          reject(reason as Error)
+        },
+      }
+      const timer = setTimeout(() => {
+        const { session } = sending
+        sending.fail(timedOut(session?.mayHave(mail) ?? false))
+        session?.destroy()
+      }, timeoutMs)
+      const line = this.#idle.pop() ?? this.#free.shift()
+      if (line) {
+        begin(line, sending)
+        line.wake()
+      } else if (this.#openable > 0) void this.#work(sending)
+      // The connection it was to have has ended.
+      else sending.end('not sent')
+    })
+  }
+
+  async #work(first: Sending): Promise<void> {
+    this.#sessions += 1
+    this.#opening += 1
     let session: SmtpSession
     try {
       session = await this.#options.open()
     } catch (error) {
-      this.#refused(error)
+      this.#refused(error, first)
       return
     } finally {
       this.#opening -= 1
+      this.#givePlaces()
     }
-    this.#grow()
-    await this.#serve(session)
+    await this.#serve(session, first)
     this.#sessions -= 1
-    this.#grow()
+    this.#givePlaces()
   }
 
-  #refused(error: unknown): void {
+  #refused(error: unknown, first: Sending): void {
     const others = this.#sessions - this.#opening
     this.#sessions -= 1
     // Beside others it may be one too many; without others, no mail can be sent.
-    if (others > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + limitMs }
-    else if (this.#sessions === 0) {
-      for (const waiting of this.#queue.splice(0)) waiting.reject(error)
-      this.#offerPlaces()
+    if (others > 0) {
+      this.#limit = { sessions: this.#sessions, until: performance.now() + limitMs }
+      first.end('not sent')
+    } else {
+      first.fail(error)
+      if (this.#sessions === 0) for (const waiting of this.#waiting.splice(0)) waiting.fail(error)
     }
   }
 
-  async #serve(session: SmtpSession): Promise<void> {
+  async #serve(session: SmtpSession, first: Sending): Promise<void> {
     const { mostMails } = this.#options
-    /** The mail whose commands the server has already, if any. */
-    const begun: Waiting[] = []
-    const following = () => {
-      if (session.mails + 1 < mostMails) begun.push(...this.#next())
-      return begun[0]?.mail
+    const line: Line = { session, mails: [], wake: () => undefined }
+    session.onOver = () => {
+      this.#withdraw(line)
+      line.wake()
     }
-    while (!session.isOver && session.mails < mostMails) {
-      const current = begun.pop() ?? this.#next()[0] ?? (await this.#nextFor(session))
-      if (!current) break
-      current.session = session
-      const mailsBefore = session.mails
-      try {
-        current.resolve(await session.deliver(current.mail, following))
-      } catch (error) {
-        const { responseCode = closing } = error as SmtpFailure
-        // A connection that has delivered before does not end because of this mail, unless the server refused the mail itself.
-        const isLost = session.isOver && mailsBefore > 0 && responseCode === closing
-        if (isLost && session.mails === mailsBefore && !session.mayHave(current.mail)) this.#takeBack(current)
-        else current.reject(error)
-      }
+    session.onFree = () => {
+      if (session.mails + 1 >= mostMails) return
+      this.#free.push(line)
+      this.#givePlaces()
+    }
+    if (!first.isOver) begin(line, first)
+    while (session.mails < mostMails && !session.isOver) {
+      if (line.mails.length === 0) await this.#workFor(line)
+      const [sending] = line.mails
+      if (!sending) break
+      await deliver(line, sending)
+      this.#withdraw(line)
+      line.mails.shift()
       // The next mail has timed out, and its commands are sent: only closing the connection stops it.
-      if (begun[0]?.isOver) session.destroy()
+      if (line.mails[0]?.isOver) session.destroy()
+      if (line.mails.length === 0) await session.reset()
     }
-    for (const waiting of begun) this.#takeBack(waiting)
+    for (const sending of line.mails) if (!sending.isOver) sending.end('not sent')
     session.quit()
   }
 
-  /** The first in the queue, if any. */
-  #next(): Waiting[] {
-    const first = this.#queue.splice(0, 1)
-    if (first.length > 0) this.#offerPlaces()
-    return first
+  #withdraw(line: Line): void {
+    for (const list of [this.#idle, this.#free]) {
+      const at = list.indexOf(line)
+      if (at >= 0) list.splice(at, 1)
+    }
   }
 
-  #takeBack(waiting: Waiting): void {
-    if (waiting.isOver) return
-    waiting.session = undefined
-    const idle = this.#idle.pop()
-    if (idle) idle(waiting)
-    else this.#queue.unshift(waiting)
-  }
-
-  /** Undefined after too long without work. */
-  #nextFor(session: SmtpSession): Promise<Waiting | undefined> {
-    if (this.#isClosed || session.isOver) return Promise.resolve(undefined)
-    return new Promise((resolve) => {
-      const give = (waiting?: Waiting) => {
+  /** Until a mail has begun; or for too long, or until the connection or the pool has ended. */
+  async #workFor(line: Line): Promise<void> {
+    if (this.#isClosed || line.session.isOver) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => line.wake(), this.#options.idleMs)
+      line.wake = () => {
         clearTimeout(timer)
-        const place = this.#idle.indexOf(give)
-        if (place >= 0) this.#idle.splice(place, 1)
-        resolve(waiting)
+        resolve()
       }
-      const timer = setTimeout(give, this.#options.idleMs)
-      session.onOver = () => give()
-      this.#idle.push(give)
+      this.#idle.push(line)
+      this.#givePlaces()
     })
+    line.wake = () => undefined
+    this.#withdraw(line)
+  }
+}
+
+function begin({ session, mails }: Line, sending: Sending): void {
+  mails.push(sending)
+  session.begin(sending.mail)
+}
+
+async function deliver({ session }: Line, sending: Sending): Promise<void> {
+  sending.session = session
+  const before = session.mails
+  try {
+    sending.end(await session.deliver(sending.mail))
+  } catch (error) {
+    const { responseCode = closing } = error as SmtpFailure
+    // A connection that has delivered before does not end because of this mail, unless the server refused the mail itself.
+    const isLost = session.isOver && before > 0 && responseCode === closing
+    if (isLost && session.mails === before && !session.mayHave(sending.mail)) sending.end('not sent')
+    else sending.fail(error)
   }
 }
