@@ -533,19 +533,41 @@ test('a mail that times out behind another cannot have arrived; one whose text i
   expect(script.mails).toEqual([0, 1, 3].map(textOf))
 })
 
+class ShortTurn {
+  isOver = false
+  readonly #ends: Array<() => void> = []
+
+  whenOver(end: () => void): void {
+    this.#ends.push(end)
+  }
+
+  end(): void {
+    this.isOver = true
+    for (const end of this.#ends.splice(0)) end()
+  }
+}
+
 describe('whether a mail may be sent', () => {
   const asked: number[] = []
+  /** The last of each mail. */
+  const turns = new Map<number, ShortTurn>()
+  let isShort = true
   beforeEach(() => {
     asked.length = 0
+    isShort = true
   })
-  /** Mails that begin as soon as they are asked about. */
+  /** Mails that can only begin as soon as they have asked, if their turns are short. */
   const send = (pool: SmtpPool, ...numbers: number[]) =>
     Promise.all(
       numbers.map((number) =>
         failureOf(
           pool.send(mailOf(number), longMs, (start) => {
             asked.push(number)
-            return start()
+            const turn = new ShortTurn()
+            const sending = start(turn)
+            if (isShort) turn.end()
+            turns.set(number, turn)
+            return sending
           }),
         ),
       ),
@@ -554,20 +576,22 @@ describe('whether a mail may be sent', () => {
     script.isSlowWith = (said) => said === 'DATA'
     const sending = send(poolOf(), 1, 2, 3)
     await expect.poll(() => script.isSilent).toBe(true)
-    expect(asked).toEqual([1])
+    // The others have asked early, in vain.
+    expect(asked).toEqual([1, 2, 3])
+    expect(script.pieces.join('')).not.toContain('reader-2')
     script.speakOn()
     expect(await sending).toEqual([undefined, undefined, undefined])
-    expect(asked).toEqual([1, 2, 3])
+    expect(asked).toEqual([1, 2, 3, 2, 3])
   })
 
   test('is asked behind a text that is written and not answered, of one mail', async () => {
     script.isSlowWith = (said) => said === 'mail'
     const sending = send(poolOf(), 1, 2, 3)
     await expect.poll(() => script.pieces.join('')).toContain(commandsOf(2))
-    expect(asked).toEqual([1, 2])
+    expect(asked).toEqual([1, 2, 3, 2])
     script.speakOn()
     expect(await sending).toEqual([undefined, undefined, undefined])
-    expect(asked).toEqual([1, 2, 3])
+    expect(asked).toEqual([1, 2, 3, 2, 3])
   })
 
   test('is asked without pipelining when the mail before is answered', async () => {
@@ -575,10 +599,25 @@ describe('whether a mail may be sent', () => {
     script.isSlowWith = (said) => said === 'mail'
     const sending = send(poolOf(), 1, 2)
     await expect.poll(() => script.isSilent).toBe(true)
-    expect(asked).toEqual([1])
+    expect(asked).toEqual([1, 2])
+    expect(script.pieces.join('')).not.toContain('reader-2')
     script.speakOn()
     expect(await sending).toEqual([undefined, undefined])
-    expect(asked).toEqual([1, 2])
+    expect(asked).toEqual([1, 2, 2])
+  })
+
+  test('is asked once where a connection becomes free in its turn, and again where its turn was over before', async () => {
+    isShort = false
+    script.isSlowWith = (said) => said === 'mail'
+    const sending = send(poolOf(), 1, 2, 3, 4)
+    await expect.poll(() => script.pieces.join('')).toContain(commandsOf(2))
+    // Two may ask early; the fourth takes the place of the second.
+    await expect.poll(() => asked).toEqual([1, 2, 3, 4])
+    turns.get(3)?.end()
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined, undefined, undefined])
+    expect(asked).toEqual([1, 2, 3, 4, 3])
+    expect(script.mails).toEqual([1, 2, 4, 3].map(textOf))
   })
 
   test('is asked again when its connection ends before its text is sent', async () => {
@@ -633,7 +672,7 @@ describe('whether a mail may be sent', () => {
       await new Promise<void>((resolve) => {
         decide = resolve
       })
-      return start()
+      return start(new ShortTurn())
     })
     expect(await failureOf(pool.send(mailOf(2), 1))).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
     decide()

@@ -1,6 +1,8 @@
-// The connections to one mail server: as many as there is work for, up to its limit. A mail waits for a place, a connection on which
-// it can begin at once, and only with one is it asked whether it may be sent: nothing waits between that answer and the first
-// command. When a connection ends, a mail that the server cannot have accepted waits for a place, and is asked about, again.
+// The connections to one mail server: as many as there is work for, up to its limit. A mail waits for a place: a connection on which
+// it can begin at once. With a place it asks whether it may be sent; in the turn it then gets, it begins. Some ask without one, because
+// connections become free while a turn lasts. A mail that has not begun in its turn, or whose connection has ended before its text
+// was sent, waits for a place and asks again.
+import { endlessTurn, type Turn } from '../provider.ts'
 import type { WholeMail } from './mime.ts'
 import { type RefusedRecipient, SmtpFailure, type SmtpSession } from './smtp-session.ts'
 
@@ -13,7 +15,7 @@ interface Options {
 }
 
 /** Decides whether a mail begins; then it calls this, once at most. */
-type Begin = <T>(start: () => Promise<T>) => Promise<T>
+type Begin = <T>(start: (turn: Turn) => Promise<T>) => Promise<T>
 
 /** It was not sent: it needs another place. */
 type Outcome = RefusedRecipient[] | 'not sent'
@@ -35,13 +37,45 @@ interface Line {
   wake: () => void
 }
 
+interface Waiting {
+  mayBeEarly: boolean
+  give(place: Place): void
+  fail(reason: unknown): void
+}
+
+/** In the time between: from the question whether a mail may be sent to its beginning. */
+interface Place {
+  /** Gives it back; again, it does nothing. */
+  leave(): void
+}
+
+interface InTurn {
+  start(): void
+  /** Its turn is over. */
+  miss(): void
+  fail(reason: unknown): void
+}
+
 /** How long to open no more connections after the server refused one beside others. */
 const limitMs = 60_000
+/** Mails for each connection that may ask without a place, so that it begins with more than one in a turn: 800 → 1,300 to 1,450/s. */
+const mostEarly = 2
 /** RFC 5321: the server closes the connection. */
 const closing = 421
 
 const timedOut = (mayHaveArrived: boolean) =>
   new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived })
+
+const atOnce: Begin = (start) => start(endlessTurn)
+
+function placeOf(giveBack: () => void): Place {
+  let isLeft = false
+  const leave = () => {
+    if (!isLeft) giveBack()
+    isLeft = true
+  }
+  return { leave }
+}
 
 export class SmtpPool {
   readonly #options: Options
@@ -55,7 +89,11 @@ export class SmtpPool {
   #limit: { sessions: number; until: number } | undefined
   /** Places given to mails that have not begun. */
   #given = 0
-  readonly #waiting: Array<{ give(): void; fail(reason: unknown): void }> = []
+  /** Mails that have asked without a place, and have not begun. */
+  #early = 0
+  readonly #waiting: Waiting[] = []
+  /** In their turn, without a place. */
+  readonly #inTurn: InTurn[] = []
   #isClosed = false
 
   constructor(options: Options) {
@@ -64,28 +102,19 @@ export class SmtpPool {
 
   /**
    * The timeout is for getting a connection, and again for being sent, so that mails do not pile up for a server that hangs.
-   * @param begin is asked when the mail can begin, and begins it: its first command is written, or its connection is being opened,
-   * when `start` returns
+   * @param begin gives the mail its turn, in which its first command is written or its connection is opened
    * @returns the recipients that the server refused, beside others that it accepted
    */
-  async send(mail: WholeMail, timeoutMs: number, begin: Begin = (start) => start()): Promise<RefusedRecipient[]> {
+  async send(mail: WholeMail, timeoutMs: number, begin: Begin = atOnce): Promise<RefusedRecipient[]> {
     let patienceMs = timeoutMs
-    for (;;) {
+    for (let mayBeEarly = true; ; mayBeEarly = false) {
       const asked = performance.now()
-      await this.#place(patienceMs)
-      let hasPlace = true
-      const leave = () => {
-        if (hasPlace) this.#given -= 1
-        hasPlace = false
-      }
+      const place = await this.#place(patienceMs, mayBeEarly)
       try {
-        const outcome = await begin(() => {
-          leave()
-          return this.#start(mail, timeoutMs)
-        })
+        const outcome = await begin((turn) => this.#start(mail, timeoutMs, turn, place))
         if (outcome !== 'not sent') return outcome
       } finally {
-        leave()
+        place.leave()
         this.#givePlaces()
       }
       patienceMs -= performance.now() - asked
@@ -99,19 +128,15 @@ export class SmtpPool {
     for (const line of this.#idle.splice(0)) line.wake()
   }
 
-  #place(timeoutMs: number): Promise<void> {
-    if (this.#hasPlace) {
-      this.#given += 1
-      return Promise.resolve()
-    }
+  #place(timeoutMs: number, mayBeEarly: boolean): Promise<Place> {
     return new Promise((resolve, reject) => {
-      const waiting = {
-        give: () => {
+      const waiting: Waiting = {
+        mayBeEarly,
+        give(place) {
           clearTimeout(timer)
-          this.#given += 1
-          resolve()
+          resolve(place)
         },
-        fail(reason: unknown) {
+        fail(reason) {
           clearTimeout(timer)
           reject(reason as Error)
         },
@@ -121,11 +146,13 @@ export class SmtpPool {
         reject(timedOut(false))
       }, timeoutMs)
       this.#waiting.push(waiting)
+      this.#givePlaces()
     })
   }
 
-  get #hasPlace(): boolean {
-    return this.#given < this.#idle.length + this.#free.length + this.#openable
+  /** How many mails could begin now. */
+  get #able(): number {
+    return this.#idle.length + this.#free.length + this.#openable
   }
 
   /** How many more connections may be opened now. */
@@ -137,10 +164,22 @@ export class SmtpPool {
   }
 
   #givePlaces(): void {
-    while (this.#waiting.length > 0 && this.#hasPlace) this.#waiting.shift()?.give()
+    // First, though places were given: who holds one has its turn still to come.
+    while (this.#inTurn.length > 0 && this.#able > 0) this.#inTurn.shift()?.start()
+    while (this.#waiting.length > 0 && this.#given < this.#able) {
+      this.#given += 1
+      this.#waiting.shift()?.give(placeOf(() => (this.#given -= 1)))
+    }
+    // A new connection takes longer than a turn.
+    while (this.#early < mostEarly * (this.#sessions - this.#opening)) {
+      const at = this.#waiting.findIndex(({ mayBeEarly }) => mayBeEarly)
+      if (at < 0) return
+      this.#early += 1
+      this.#waiting.splice(at, 1)[0]?.give(placeOf(() => (this.#early -= 1)))
+    }
   }
 
-  #start(mail: WholeMail, timeoutMs: number): Promise<Outcome> {
+  #start(mail: WholeMail, timeoutMs: number, turn: Turn, place: Place): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const over = () => {
         clearTimeout(timer)
@@ -164,14 +203,33 @@ export class SmtpPool {
         sending.fail(timedOut(session?.mayHave(mail) ?? false))
         session?.destroy()
       }, timeoutMs)
-      const line = this.#idle.pop() ?? this.#free.shift()
-      if (line) {
-        begin(line, sending)
-        line.wake()
-      } else if (this.#openable > 0) void this.#work(sending)
-      // The connection it was to have has ended.
-      else sending.end('not sent')
+      const start = () => {
+        place.leave()
+        if (turn.isOver) sending.end('not sent')
+        else if (!sending.isOver) this.#begin(sending)
+      }
+      if (this.#able > 0) start()
+      else this.#wait({ start, fail: sending.fail, miss: () => sending.end('not sent') }, turn)
     })
+  }
+
+  /** For a connection, while its turn lasts. */
+  #wait(waiting: InTurn, turn: Turn): void {
+    this.#inTurn.push(waiting)
+    turn.whenOver(() => {
+      const at = this.#inTurn.indexOf(waiting)
+      if (at < 0) return
+      this.#inTurn.splice(at, 1)
+      waiting.miss()
+    })
+  }
+
+  #begin(sending: Sending): void {
+    const line = this.#idle.pop() ?? this.#free.shift()
+    if (line) {
+      begin(line, sending)
+      line.wake()
+    } else void this.#work(sending)
   }
 
   async #work(first: Sending): Promise<void> {
@@ -201,7 +259,8 @@ export class SmtpPool {
       first.end('not sent')
     } else {
       first.fail(error)
-      if (this.#sessions === 0) for (const waiting of this.#waiting.splice(0)) waiting.fail(error)
+      if (this.#sessions > 0) return
+      for (const waiting of [...this.#inTurn.splice(0), ...this.#waiting.splice(0)]) waiting.fail(error)
     }
   }
 
