@@ -12,7 +12,7 @@ import { freePort } from '../../../server/test/free-port.ts'
 
 /** The project folder: both server/ and bench/, which holds the built benchmarks, are in it. */
 export const root = fileURLToPath(new URL('..', packageFolder))
-const program = path.join(root, 'server/dist/bundle/main.js')
+const programIn = (folder: string) => path.join(folder, 'server/dist/bundle/main.js')
 /** The Node flags of `npm start`. */
 export const flags = (
   JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
@@ -48,9 +48,10 @@ export interface Service {
   stop(): Promise<void>
 }
 
-export async function startService(settings: Record<string, string> = {}): Promise<Service> {
-  const dataDir = await makeDataDir()
-  const { port, child, ended } = await startProcess({ BELFRY_DATA_DIR: dataDir, ...settings }).catch(
+/** @param folder the project folder of another version */
+export async function startService(settings: Record<string, string> = {}, folder = root): Promise<Service> {
+  const dataDir = await makeDataDir(folder)
+  const { port, child, ended } = await startProcess({ BELFRY_DATA_DIR: dataDir, ...settings }, folder).catch(
     (error: unknown) => {
       rmSync(dataDir, { recursive: true, force: true })
       throw error
@@ -92,21 +93,22 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
 }
 
-let template: Promise<string> | undefined
+const templates = new Map<string, Promise<string>>()
 
 /** A copy of a data folder made by one first start: copying is faster, and a full run needs many. */
-export async function makeDataDir(): Promise<string> {
-  template ??= makeTemplate()
+export async function makeDataDir(folder = root): Promise<string> {
+  const template = templates.get(folder) ?? makeTemplate(folder)
+  templates.set(folder, template)
   const dataDir = makeFolder()
   // Keep the owners: when run as root, the database files belong to another user.
   execFileSync('cp', ['-a', `${await template}/.`, dataDir])
   return dataDir
 }
 
-async function makeTemplate(): Promise<string> {
+async function makeTemplate(folder: string): Promise<string> {
   const dataDir = makeFolder()
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
-  const { child, ended } = await startProcess({ BELFRY_DATA_DIR: dataDir })
+  const { child, ended } = await startProcess({ BELFRY_DATA_DIR: dataDir }, folder)
   child.kill('SIGTERM')
   await ended
   return dataDir
@@ -142,9 +144,9 @@ export async function joinService({ databaseUrl }: Service, settings: Record<str
   }
 }
 
-async function startProcess(settings: Record<string, string>) {
+async function startProcess(settings: Record<string, string>, folder = root) {
   const port = await freePort()
-  const child = spawn(process.execPath, [...flags, program], {
+  const child = spawn(process.execPath, [...flags, programIn(folder)], {
     env: { ...process.env, PORT: String(port), ...keys, BELFRY_LOG: 'warn', ...allHere, ...settings },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -17,21 +17,22 @@ import {
 import { type HttpAnswer, type HttpClient, jsonIn } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask, shownAddress } from './masking.ts'
-import type {
-  BotLink,
-  BotProvider,
-  Click,
-  ClickableProvider,
-  Credentials,
-  Introduction,
-  Invitation,
-  Message,
-  Problem,
-  Provider,
-  Sandbox,
-  SendResult,
-  Tools,
-  VendorRequest,
+import {
+  type BotLink,
+  type BotProvider,
+  type Click,
+  type ClickableProvider,
+  type Credentials,
+  endlessTurn,
+  type Introduction,
+  type Invitation,
+  type Message,
+  type Problem,
+  type Provider,
+  type Sandbox,
+  type SendResult,
+  type Tools,
+  type VendorRequest,
 } from './provider.ts'
 import { type Data, extend } from './provider-data.ts'
 import { httpRequestOf } from './vendor-request.ts'
@@ -77,7 +78,7 @@ export interface Integration {
 }
 
 type Start = Tools['start']
-const atOnce: Start = (request) => request()
+const atOnce: Start = (request) => request(endlessTurn)
 
 interface ChallengedIntegration {
   identifier: string

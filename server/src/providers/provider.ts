@@ -186,14 +186,24 @@ export interface VendorRequest {
 
 type MaybePromise<Value> = Value | Promise<Value>
 
+/** The time in which a request may be handed over that nobody has objected to. After it, it has to be asked about again. */
+export interface Turn {
+  readonly isOver: boolean
+  /** Calls this when it is over; at once if it already is. */
+  whenOver(end: () => void): void
+}
+
+/** For requests that nobody objects to. */
+export const endlessTurn: Turn = { isOver: false, whenOver: () => undefined }
+
 export interface Tools {
   /** Sends the request that delivers, with provider data. Throws a `DeliveryError` unless the vendor accepts. */
   deliver(url: string, request: VendorRequest): Promise<HttpAnswer>
   /**
    * For a request that delivers other than through `deliver` or the sandbox: starts it, unless nothing may be sent to its
-   * recipients. It must hand its request over before it returns.
+   * recipients. It must hand its request over before it returns, or later in its turn.
    */
-  start<T>(request: () => Promise<T>): Promise<T>
+  start<T>(request: (turn: Turn) => Promise<T>): Promise<T>
   /** The same as `deliver` for any other request, without provider data: signing in, looking something up. */
   ask(url: string, request?: VendorRequest): Promise<HttpAnswer>
   /** Merges provider data into something other than an HTTP request. */

@@ -1,12 +1,14 @@
 // The gate before every call to a provider. Calls that are about to start form a batch. They are written down as begun, and then one
 // transaction locks their addresses, reads the suppression list, starts the calls that it lets pass, and commits. Who adds an
-// entry takes the same locks alone, so there is one order of calls and entries per address.
+// entry takes the same locks alone, so there is one order of calls and entries per address. Calls may also start a little later,
+// until the commit is on its way: that is their turn.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { comparedAddress, hashOfAddress, lockOfHash } from '../../db/core/addresses.ts'
 import { isOutage } from '../../db/core/database.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
+import type { Turn } from '../../providers/provider.ts'
 import type { Beginning } from '../../steps/contract/step-run.ts'
 import type { Passed, Recipients, Sender, SuppressionGate } from '../../steps/contract/suppression.ts'
 import { GroupCommit } from '../core/group-commit.ts'
@@ -48,7 +50,7 @@ interface Asked {
   recipients: Recipients
   hashes: Buffer[]
   beginning: Beginning | undefined
-  start(): Promise<unknown>
+  start(turn: Turn): Promise<unknown>
 }
 
 type Result = Passed<unknown> | 'busy' | 'not ours'
@@ -58,12 +60,18 @@ const batch = 100
 const paceMs = 20
 /** Before a call asks again whose address somebody adds to the list right now. */
 const busyPauseMs = 5
+/** Half of the time after which PostgreSQL ends a transaction that is idle, and with it the locks. */
+const longestTurnMs = 500
+/** How long a turn lasts in which calls wait for connections. */
+const awaitedTurnMs = 12
 
 export class Gate implements SuppressionGate {
   readonly #parts: Parts
   readonly #batches: GroupCommit<Asked, Result>
   /** Its transaction is open: the next batch ends it. */
   #open: pg.PoolClient | undefined
+  /** Of the calls that passed in it. */
+  #turn: BatchTurn | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -72,13 +80,14 @@ export class Gate implements SuppressionGate {
       mostSize: batch,
       sizeOf: ({ hashes }) => hashes.length,
       paceMs,
+      restMs: () => (this.#turn?.isAwaited ? awaitedTurnMs : 0),
     })
   }
 
   async pass<T>(
     sender: Sender,
     recipients: Recipients,
-    start: () => Promise<T>,
+    start: (turn: Turn) => Promise<T>,
     beginning?: Beginning,
   ): Promise<Passed<T>> {
     const { begunCalls } = this.#parts
@@ -104,6 +113,10 @@ export class Gate implements SuppressionGate {
     const isFirst = this.#open === undefined
     this.#open ??= await pool.connect()
     const client = this.#open
+    // From here on the commit is on its way.
+    this.#turn?.end()
+    const turn = new BatchTurn()
+    this.#turn = turn
     let results: Result[]
     try {
       // One round trip. What is written down goes into the transaction of the batch before, whose COMMIT makes it last.
@@ -113,20 +126,30 @@ export class Gate implements SuppressionGate {
       const answers = [(await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[]].flat()
       const found = answers.filter(({ command }) => command === 'SELECT')
       if (marks && found[0]?.rows[0].mark_begun === true) marks.written()
-      results = decided(asked, found.at(-1)?.rows ?? [])
+      turn.begin(client)
+      results = decided(asked, found.at(-1)?.rows ?? [], turn)
     } catch (error) {
+      turn.end()
       this.#open = undefined
       client.release(true)
       throw error
     }
     if (!this.#batches.isWanted) {
-      this.#open = undefined
-      void this.#end(client)
+      if (turn.isAwaited) setTimeout(() => this.#end(turn, client), awaitedTurnMs)
+      else this.#end(turn, client)
     }
     return results
   }
 
-  async #end(client: pg.PoolClient): Promise<void> {
+  /** Unless the next batch has ended it. */
+  #end(turn: BatchTurn, client: pg.PoolClient): void {
+    if (this.#turn !== turn) return
+    turn.end()
+    this.#open = undefined
+    void this.#commit(client)
+  }
+
+  async #commit(client: pg.PoolClient): Promise<void> {
     try {
       await client.query('COMMIT')
       client.release()
@@ -134,6 +157,40 @@ export class Gate implements SuppressionGate {
       this.#parts.log.warn({ err: error }, 'the calls were started, but their transaction did not end well')
       client.release(true)
     }
+  }
+}
+
+/** While the transaction of a batch is open, and its locks are held. */
+class BatchTurn implements Turn {
+  #untilMs = Number.POSITIVE_INFINITY
+  #ends: Array<() => void> = []
+  #leave: () => void = () => undefined
+
+  get isOver(): boolean {
+    return performance.now() >= this.#untilMs
+  }
+
+  /** Whether calls wait to be started in it. */
+  get isAwaited(): boolean {
+    return this.#ends.length > 0
+  }
+
+  begin(client: pg.PoolClient): void {
+    const lost = () => this.end()
+    client.once('error', lost)
+    this.#leave = () => client.off('error', lost)
+    this.#untilMs = performance.now() + longestTurnMs
+  }
+
+  whenOver(end: () => void): void {
+    if (this.isOver) end()
+    else this.#ends.push(end)
+  }
+
+  end(): void {
+    this.#untilMs = 0
+    this.#leave()
+    for (const end of this.#ends.splice(0)) end()
   }
 }
 
@@ -174,7 +231,7 @@ function asking(asked: Asked[], now: Date): string {
 }
 
 /** Starts the calls that nothing holds back. */
-function decided(asked: Asked[], answers: Answer[]): Result[] {
+function decided(asked: Asked[], answers: Answer[], turn: Turn): Result[] {
   const byPlace = new Map<number, Answer[]>()
   for (const answer of answers) byPlace.set(answer.place, [...(byPlace.get(answer.place) ?? []), answer])
   let place = 0
@@ -192,13 +249,13 @@ function decided(asked: Asked[], answers: Answer[]): Result[] {
         call.sender,
       ),
     )
-    return heldBack.length > 0 ? { heldBack } : { started: started(call) }
+    return heldBack.length > 0 ? { heldBack } : { started: started(call, turn) }
   })
 }
 
 /** Its failure is told to whoever awaits it; until they do, it is not an error of the process. */
-function started({ start }: Asked): Promise<unknown> {
-  const result = (async () => start())()
+function started({ start }: Asked, turn: Turn): Promise<unknown> {
+  const result = (async () => start(turn))()
   result.catch(() => undefined)
   return result
 }

@@ -20,6 +20,8 @@ interface Limits<Item> {
   isSlow?(): boolean
   /** Least time between the starts of two commits of a lane, unless a whole group waits: where that wait is not noticed. */
   paceMs?: number
+  /** Least time between the end of a commit and the next of its lane. */
+  restMs?(): number
   /** In the unit of `sizeOf`. */
   mostSize: number
   sizeOf(item: Item): number
@@ -84,9 +86,10 @@ export class GroupCommit<Item, Result> {
   }
 
   async #rest(began: number): Promise<void> {
-    const { paceMs = 0, mostItems } = this.#limits
-    const restMs = paceMs - (performance.now() - began)
-    if (restMs > 0 && this.#waiting.length < mostItems) await sleep(restMs)
+    const { paceMs = 0, restMs, mostItems } = this.#limits
+    const leftMs = this.#waiting.length < mostItems ? paceMs - (performance.now() - began) : 0
+    const pauseMs = Math.max(leftMs, restMs?.() ?? 0)
+    if (pauseMs > 0) await sleep(pauseMs)
   }
 
   #take(): Entry<Item, Result>[] {

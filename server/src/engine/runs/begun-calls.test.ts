@@ -4,6 +4,7 @@ import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../.
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { hashOfAddress, lockOfHash } from '../../db/core/addresses.ts'
+import type { Turn } from '../../providers/provider.ts'
 import type { Beginning } from '../../steps/contract/step-run.ts'
 import { Gate } from '../consent/gate.ts'
 import { listingOf, returnCalls, takenCalls } from '../core/statements.ts'
@@ -226,6 +227,44 @@ describe('a call to a provider', () => {
     // Another request of the same call is not written down again.
     const again = await gate.pass(sender, to('again'), noted, begun.beginningOf(calls[0] ?? {}, 'again 1'))
     expect(await ('started' in again ? again.started : ['again 1'])).not.toContain('again 1')
+  })
+
+  test('may start a little later, while its turn lasts; an entry is added when that is over', async () => {
+    const gate = gateOf(await notesOf('turn'))
+    let turn: Turn | undefined
+    const passed = await gate.pass(sender, to('turn'), async (its) => {
+      turn = its
+      await new Promise<void>((resolve) => its.whenOver(resolve))
+    })
+    expect(turn?.isOver).toBe(false)
+    const [lock] = [lockOfHash(hashOfAddress('turn@example.com'))]
+    const held = server.database.pool.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock]).then(() => turn?.isOver)
+    expect(await held).toBe(true)
+    await ('started' in passed && passed.started)
+    // Who asks afterwards is told at once.
+    let isTold = false
+    turn?.whenOver(() => {
+      isTold = true
+    })
+    expect(isTold).toBe(true)
+  })
+
+  test('goes on after the connection to the database was lost in a turn', async () => {
+    const { pool } = server.database
+    const gate = gateOf(await notesOf('lost'), pool)
+    let turn: Turn | undefined
+    await gate.pass(sender, to('lost'), async (its) => {
+      turn = its
+      its.whenOver(() => undefined)
+    })
+    const lock = lockOfHash(hashOfAddress('lost@example.com'))
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory' AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = $1::bigint`,
+      [lock],
+    )
+    await expect.poll(() => turn?.isOver).toBe(true)
+    expect(await gate.pass(sender, to('lost'), async () => 'again')).toHaveProperty('started')
   })
 
   test('does not start if it cannot be written down', async () => {

@@ -1,6 +1,8 @@
 // Judges every gate that a step has to pass, also those behind a closed one: with the functions that the engine asks, and for
 // what only the step's call knows by making it, each time with what was missing put in place.
+
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import { endlessTurn } from '../../providers/provider.ts'
 import { neededIn, pathsIn, stepTemplates } from '../../steps/check/templates.ts'
 import { read } from '../../steps/conditions/operators.ts'
 import type { StepKind } from '../../steps/contract/kind.ts'
@@ -299,7 +301,7 @@ class CallGates {
     const { tools } = this.#runs
     const gate: typeof tools.gate = {
       async pass(sender, recipients, start) {
-        if (opened.has('suppression')) return { started: start() }
+        if (opened.has('suppression')) return { started: start(endlessTurn) }
         const passed = await tools.gate.pass(sender, recipients, start)
         if ('heldBack' in passed) heldBack.push(...passed.heldBack)
         return passed

@@ -1,7 +1,9 @@
 // What every simulated step calls with: everything that is stored comes from memory, the clock and chance from the scenario.
+
 import type { Logger } from 'pino'
 import { type AddressChannel, comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import type { SuppressionRow } from '../../db/queries/suppressions.ts'
+import { endlessTurn } from '../../providers/provider.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
 import { CircuitBreaker } from '../../steps/delivery/circuit-breaker.ts'
 import { heldBackBy } from '../consent/rules.ts'
@@ -115,7 +117,7 @@ export function commonTools(surroundings: Surroundings): CommonTools {
     gate: {
       pass: async (sender, { channel, addresses }, start) => {
         const heldBack = addresses.flatMap((address) => heldBackBy(address, entriesAbout(channel, address), sender))
-        return heldBack.length > 0 ? { heldBack } : { started: start() }
+        return heldBack.length > 0 ? { heldBack } : { started: start(endlessTurn) }
       },
     },
     health: { sent: () => undefined, refused: () => undefined },

@@ -14,9 +14,12 @@ class Script {
   greeting: (connection: number) => string = () => '220 here'
   /** The reply to a command or a mail; undefined for none. */
   answer: (said: string, connection: number) => string | undefined = usual
+  /** Its reply to this, and all that follow, wait for `speakOn`. */
+  isSlowWith: (said: string) => boolean = () => false
   readonly pieces: string[] = []
   readonly mails: string[] = []
   readonly sockets: Socket[] = []
+  readonly #unsaid: Array<() => void> = []
   readonly #server = createServer((socket) => this.#talk(socket))
 
   async listen(): Promise<void> {
@@ -34,6 +37,15 @@ class Script {
 
   say(connection: number, text: string): void {
     this.sockets[connection]?.write(`${text}\r\n`, 'latin1')
+  }
+
+  get isSilent(): boolean {
+    return this.#unsaid.length > 0
+  }
+
+  speakOn(): void {
+    this.isSlowWith = () => false
+    for (const say of this.#unsaid.splice(0)) say()
   }
 
   async close(): Promise<void> {
@@ -59,11 +71,16 @@ class Script {
         if (end === -1) return
         const said = isMail ? text.slice(0, end + 2) : text.slice(0, end)
         text = text.slice(end + mark.length)
+        const isMailOver = isMail
         if (isMail) this.mails.push(said)
         const reply =
           said.startsWith('EHLO') && this.knowsEhlo ? this.#hello() : this.answer(isMail ? 'mail' : said, connection)
         isMail = !isMail && said === 'DATA' && reply?.startsWith('354') === true
-        if (reply !== undefined) this.say(connection, reply)
+        if (reply !== undefined) {
+          const say = () => this.say(connection, reply)
+          if (this.isSilent || this.isSlowWith(isMailOver ? 'mail' : said)) this.#unsaid.push(say)
+          else say()
+        }
         if (said === 'QUIT') socket.end()
       }
     })
@@ -130,15 +147,16 @@ describe('on the wire', () => {
     expect(script.pieces).toEqual(['EHLO belfry.example\r\n', commandsOf(1), `${textOf(1)}.\r\n`])
   })
 
-  test("the next mail's commands follow the text of the one before", async () => {
+  test("the next mail's commands follow the text of the one before, which is not answered yet; those of a third do not", async () => {
+    script.isSlowWith = (said) => said === 'mail'
     const pool = poolOf()
-    await Promise.all([1, 2, 3].map((number) => pool.send(mailOf(number), longMs)))
-    expect(script.pieces.slice(1)).toEqual([
-      commandsOf(1),
-      `${textOf(1)}.\r\n${commandsOf(2)}`,
-      `${textOf(2)}.\r\n${commandsOf(3)}`,
-      `${textOf(3)}.\r\n`,
-    ])
+    const sending = Promise.all([1, 2, 3].map((number) => pool.send(mailOf(number), longMs)))
+    const said = () => script.pieces.slice(1).join('')
+    const first = `${commandsOf(1)}${textOf(1)}.\r\n${commandsOf(2)}`
+    await expect.poll(said).toBe(first)
+    script.speakOn()
+    await sending
+    expect(said()).toBe(`${first}${textOf(2)}.\r\n${commandsOf(3)}${textOf(3)}.\r\n`)
     expect(script.mails).toEqual([1, 2, 3].map(textOf))
   })
 
@@ -501,42 +519,164 @@ test('a session with a password signs in if the server offers AUTH, or is too ol
   expect(await failureOf(poolOf().send(mailOf(3), longMs))).toMatchObject({ code: 'EAUTH', mayHaveArrived: false })
 })
 
-test('a mail that times out in the queue cannot have arrived; one in flight may have', async () => {
+test('a mail that times out behind another cannot have arrived; one whose text is not answered may have', async () => {
   const pool = poolOf()
   await pool.send(mailOf(0), longMs)
-  script.answer = (said) => (said === 'mail' ? undefined : usual(said))
+  script.isSlowWith = (said) => said === 'mail'
   const first = failureOf(pool.send(mailOf(1), 2_000))
   await expect.poll(() => script.mails).toHaveLength(2)
   const second = failureOf(pool.send(mailOf(2), 10))
   expect(await second).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
   expect(await first).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: true })
-  script.answer = usual
+  script.speakOn()
   await pool.send(mailOf(3), longMs)
   expect(script.mails).toEqual([0, 1, 3].map(textOf))
 })
 
-describe('a place in the queue', () => {
-  test('is given when a connection is near, in order, and to as many as there are connections', async () => {
-    const pool = poolOf({ sessions: 2 })
-    const first = await pool.place(longMs)
-    await pool.place(longMs)
-    const given: string[] = []
-    const third = pool.place(longMs).then(() => given.push('third'))
-    const fourth = pool.place(longMs).then(() => given.push('fourth'))
-    await pool.send(mailOf(1), longMs)
-    expect(given).toEqual([])
-    first()
-    first()
-    await third
-    expect(given).toEqual(['third'])
-    expect(await Promise.race([fourth, new Promise((resolve) => setImmediate(resolve, 'waits'))])).toBe('waits')
+class ShortTurn {
+  isOver = false
+  readonly #ends: Array<() => void> = []
+
+  whenOver(end: () => void): void {
+    this.#ends.push(end)
+  }
+
+  end(): void {
+    this.isOver = true
+    for (const end of this.#ends.splice(0)) end()
+  }
+}
+
+describe('whether a mail may be sent', () => {
+  const asked: number[] = []
+  /** The last of each mail. */
+  const turns = new Map<number, ShortTurn>()
+  let isShort = true
+  beforeEach(() => {
+    asked.length = 0
+    isShort = true
+  })
+  /** Mails that can only begin as soon as they have asked, if their turns are short. */
+  const send = (pool: SmtpPool, ...numbers: number[]) =>
+    Promise.all(
+      numbers.map((number) =>
+        failureOf(
+          pool.send(mailOf(number), longMs, (start) => {
+            asked.push(number)
+            const turn = new ShortTurn()
+            const sending = start(turn)
+            if (isShort) turn.end()
+            turns.set(number, turn)
+            return sending
+          }),
+        ),
+      ),
+    )
+  test('is asked when its first command can be written, and not before', async () => {
+    script.isSlowWith = (said) => said === 'DATA'
+    const sending = send(poolOf(), 1, 2, 3)
+    await expect.poll(() => script.isSilent).toBe(true)
+    // The others have asked early, in vain.
+    expect(asked).toEqual([1, 2, 3])
+    expect(script.pieces.join('')).not.toContain('reader-2')
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined, undefined])
+    expect(asked).toEqual([1, 2, 3, 2, 3])
   })
 
-  test('is waited for no longer than the timeout, and the mail cannot have arrived', async () => {
+  test('is asked behind a text that is written and not answered, of one mail', async () => {
+    script.isSlowWith = (said) => said === 'mail'
+    const sending = send(poolOf(), 1, 2, 3)
+    await expect.poll(() => script.pieces.join('')).toContain(commandsOf(2))
+    expect(asked).toEqual([1, 2, 3, 2])
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined, undefined])
+    expect(asked).toEqual([1, 2, 3, 2, 3])
+  })
+
+  test('is asked without pipelining when the mail before is answered', async () => {
+    script.offers = ['8BITMIME']
+    script.isSlowWith = (said) => said === 'mail'
+    const sending = send(poolOf(), 1, 2)
+    await expect.poll(() => script.isSilent).toBe(true)
+    expect(asked).toEqual([1, 2])
+    expect(script.pieces.join('')).not.toContain('reader-2')
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined])
+    expect(asked).toEqual([1, 2, 2])
+  })
+
+  test('is asked once where a connection becomes free in its turn, and again where its turn was over before', async () => {
+    isShort = false
+    script.isSlowWith = (said) => said === 'mail'
+    const sending = send(poolOf(), 1, 2, 3, 4)
+    await expect.poll(() => script.pieces.join('')).toContain(commandsOf(2))
+    // Two may ask early; the fourth takes the place of the second.
+    await expect.poll(() => asked).toEqual([1, 2, 3, 4])
+    turns.get(3)?.end()
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined, undefined, undefined])
+    expect(asked).toEqual([1, 2, 3, 4, 3])
+    expect(script.mails).toEqual([1, 2, 4, 3].map(textOf))
+  })
+
+  test('is asked again when its connection ends before its text is sent', async () => {
     const pool = poolOf()
-    const leave = await pool.place(longMs)
-    expect(await failureOf(pool.place(1))).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
-    leave()
-    await pool.place(longMs)
+    await send(pool, 1)
+    script.answer = (said, connection) => {
+      if (connection > 0) return usual(said)
+      script.sockets[0]?.destroy()
+      return undefined
+    }
+    expect(await send(pool, 2)).toEqual([undefined])
+    expect(asked).toEqual([1, 2, 2])
+  })
+
+  test('is asked again when the connection ends with the answer to the mail before', async () => {
+    script.answer = (said, connection) => {
+      if (said !== 'mail' || connection > 0) return usual(said)
+      script.sockets[0]?.end('250 taken\r\n421 enough for today\r\n')
+      return undefined
+    }
+    expect(await send(poolOf(), 1, 2)).toEqual([undefined, undefined])
+    expect(script.mails).toEqual([textOf(1), textOf(2)])
+    expect(asked.slice(0, 1)).toEqual([1])
+    expect(asked.slice(-1)).toEqual([2])
+  })
+
+  test('is asked again when the server refuses another connection beside the first', async () => {
+    script.greeting = (connection) => (connection === 0 ? '220 here' : '421 too many connections')
+    script.isSlowWith = (said) => said === 'DATA'
+    const sending = send(poolOf({ sessions: 2 }), 1, 2)
+    await expect.poll(() => script.sockets.length).toBe(2)
+    await expect.poll(() => script.open).toBe(1)
+    expect(asked).toEqual([1, 2])
+    script.speakOn()
+    expect(await sending).toEqual([undefined, undefined])
+    expect(asked).toEqual([1, 2, 2])
+  })
+
+  test('and is not: the next takes its place, and no connection was opened for it', async () => {
+    const pool = poolOf()
+    const first = failureOf(pool.send(mailOf(1), longMs, () => Promise.reject(new Error('refused'))))
+    expect(await send(pool, 2)).toEqual([undefined])
+    expect(await first).toMatchObject({ message: 'refused' })
+    expect(script.mails).toEqual([textOf(2)])
+    expect(script.sockets).toHaveLength(1)
+  })
+
+  test('while that is decided, another waits for a place no longer than the timeout', async () => {
+    const pool = poolOf()
+    let decide: () => void = () => undefined
+    const first = pool.send(mailOf(1), longMs, async (start) => {
+      await new Promise<void>((resolve) => {
+        decide = resolve
+      })
+      return start(new ShortTurn())
+    })
+    expect(await failureOf(pool.send(mailOf(2), 1))).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
+    decide()
+    expect(await first).toEqual([])
+    expect(script.mails).toEqual([textOf(1)])
   })
 })

@@ -1,6 +1,7 @@
 // One connection to a mail server, reused for many mails. Nodemailer greets, encrypts and signs in; then the session takes
 // over the socket and sends the mails, because nodemailer needs 0.47 ms and four round trips for each, and this 0.08 ms. With
-// pipelining (RFC 2920, which nearly every server has) it is one round trip: a mail's commands follow the previous mail's text.
+// pipelining (RFC 2920, which nearly every server has) it is one round trip: a mail's commands follow the previous mail's text,
+// before the server has answered that.
 import { Socket } from 'node:net'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection/index.js'
 import type { WholeMail } from './mime.ts'
@@ -65,8 +66,7 @@ export class SmtpSession {
   #wanted: { count: number; resolve(replies: Reply[]): void; reject(reason: unknown): void } | undefined
   #failure: SmtpFailure | undefined
   #onEnd: () => void = () => undefined
-  /** The mail whose commands were sent along with the previous mail's text. */
-  #begun: WholeMail | undefined
+  #onFree: () => void = () => undefined
   /** Whether the server still holds the commands of a mail it refused. */
   #needsReset = false
   /** The mail whose text was sent in full and not answered yet. */
@@ -127,25 +127,36 @@ export class SmtpSession {
     this.#onEnd = onEnd
   }
 
+  /** Called when the text of a mail is written and another may begin behind it; never without pipelining. */
+  set onFree(onFree: () => void) {
+    this.#onFree = onFree
+  }
+
   /** Whether the server may have accepted the mail. */
   mayHave(mail: WholeMail): boolean {
     return this.#sent === mail
   }
 
   /**
-   * @param following gives the next mail; called when this one's text is about to be sent
+   * Writes the mail's commands; without pipelining, the first of them. To be called while no mail is being sent, or behind the text
+   * of one (`onFree`). Then `deliver` sends the rest.
+   */
+  begin(mail: WholeMail): void {
+    // `deliver` says why.
+    if (this.#failure) return
+    const commands = this.#commandsOf(mail)
+    const first = this.#mayPipeline ? commands : commands.slice(0, 1)
+    this.#write(first.join(''), first.length)
+  }
+
+  /**
+   * @param mail has begun, and is the next
    * @returns the recipients that the server refused, beside others that it accepted
    * @throws SmtpFailure
    */
-  async deliver(mail: WholeMail, following: () => WholeMail | undefined): Promise<RefusedRecipient[]> {
-    if (this.#needsReset) {
-      await this.#ask('RSET\r\n')
-      this.#needsReset = false
-    }
+  async deliver(mail: WholeMail): Promise<RefusedRecipient[]> {
     const commands = this.#commandsOf(mail)
-    const isBegun = this.#begun === mail
-    this.#begun = undefined
-    const replies = isBegun ? await this.#answers(commands.length) : await this.#askAll(commands)
+    const replies = this.#mayPipeline ? await this.#answers(commands.length) : await this.#askOneByOne(commands)
     await this.#checkEnvelope(replies, commands.length)
     const refused = mail.recipients.flatMap((address, at) => {
       const reply = replies[at + 1]
@@ -153,11 +164,9 @@ export class SmtpSession {
     })
     if (this.#failure) throw this.#failure
     const beginning = typeof mail.content === 'string' ? dotStuffed(mail.content) : await this.#writeMost(mail.content)
-    const next = this.#mayPipeline ? following() : undefined
-    this.#begun = next
-    const others = next ? this.#commandsOf(next) : []
-    this.#write(`${beginning}.\r\n${others.join('')}`, 1 + others.length)
+    const hasRoom = this.#write(`${beginning}.\r\n`, 1)
     this.#sent = mail
+    if (this.#mayPipeline) this.#offer(mail, hasRoom)
     const [reply = noReply] = await this.#answers(1)
     // Neither accepted nor refused: the mail's fate is unknown.
     if (!isFine(reply) && reply.code < 400) throw this.#end(textOf(reply))
@@ -165,6 +174,22 @@ export class SmtpSession {
     this.mails += 1
     if (!isFine(reply)) throw refusal('EMESSAGE', 'DATA', reply)
     return refused
+  }
+
+  /** To be called after each mail, before another begins, unless that one has begun. */
+  async reset(): Promise<void> {
+    if (!this.#needsReset || this.#failure) return
+    this.#needsReset = false
+    await this.#ask('RSET\r\n').catch(() => undefined)
+  }
+
+  /** What is written while the server does not read has not begun. */
+  #offer(mail: WholeMail, hasRoom: boolean): void {
+    if (hasRoom) this.#onFree()
+    else
+      void this.#drained().then(() => {
+        if (this.#sent === mail && !this.#failure) this.#onFree()
+      })
   }
 
   quit(): void {
@@ -213,13 +238,11 @@ export class SmtpSession {
     throw refused
   }
 
-  async #askAll(commands: string[]): Promise<Reply[]> {
-    if (this.#mayPipeline) {
-      this.#write(commands.join(''), commands.length)
-      return this.#answers(commands.length)
-    }
-    const replies: Reply[] = []
+  /** The first has been written. */
+  async #askOneByOne(commands: string[]): Promise<Reply[]> {
+    const replies = await this.#answers(1)
     for (const [at, command] of commands.entries()) {
+      if (at === 0) continue
       const isLast = at === commands.length - 1
       if ((at === 1 && !replies.every(isFine)) || (isLast && !replies.slice(1).some(isFine))) break
       replies.push(...(await this.#ask(command)))
@@ -232,10 +255,11 @@ export class SmtpSession {
     return this.#answers(1)
   }
 
-  #write(text: string, replies: number): void {
+  /** @returns whether the socket has room for more */
+  #write(text: string, replies: number): boolean {
     if (this.#failure) throw this.#failure
     this.#owed += replies
-    this.#socket.write(text, 'latin1')
+    return this.#socket.write(text, 'latin1')
   }
 
   /** Writes all chunks but the last, each when the socket has room. @returns the last */

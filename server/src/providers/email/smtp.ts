@@ -45,23 +45,14 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
   const mail = message.bounceAddress === undefined ? whole : { ...whole, from: message.bounceAddress }
   checkEnvelope(mail, tools)
   const pool = await tools.keep(() => open(server, tools))
-  let leave: (() => void) | undefined
   try {
-    // Who waits for a connection is asked about when one is near, not before.
-    leave = await pool.place(tools.timeoutMs)
-    const refused = await tools.start(() => {
-      const sending = pool.send(mail, tools.timeoutMs)
-      leave?.()
-      return sending
-    })
+    const refused = await pool.send(mail, tools.timeoutMs, (begin) => tools.start(begin))
     return {
       providerMessageId: mail.messageId,
       ...(refused.length === 0 ? {} : { refusedRecipients: refused.map(withDeath) }),
     }
   } catch (error) {
     throw problem(error, server, tools)
-  } finally {
-    leave?.()
   }
 }
 

@@ -1,5 +1,6 @@
 // The suppression list as a step sees it: a gate that every call to a provider passes.
 import type { AddressChannel } from '../../db/core/addresses.ts'
+import type { Turn } from '../../providers/provider.ts'
 import type { Beginning } from './step-run.ts'
 
 export type MessageClass = 'transactional' | 'commercial'
@@ -42,8 +43,13 @@ export interface SuppressionGate {
   /**
    * Starts the call, unless one of its addresses is held back. There is one order of calls and entries per address: nothing
    * starts after the commit of an entry that holds it back. Rejects if the call must not start now.
-   * @param start must hand its request over before it returns; it is called once at most
+   * @param start must hand its request over before it returns, or later before the turn is over; it is called once at most
    * @param beginning is written down before the call starts
    */
-  pass<T>(sender: Sender, recipients: Recipients, start: () => Promise<T>, beginning?: Beginning): Promise<Passed<T>>
+  pass<T>(
+    sender: Sender,
+    recipients: Recipients,
+    start: (turn: Turn) => Promise<T>,
+    beginning?: Beginning,
+  ): Promise<Passed<T>>
 }

@@ -3,7 +3,7 @@ import { isSandbox } from '../../db/core/integration-facts.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { DeliveryError, type DeliveryErrorCode, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
-import type { Message, SendResult } from '../../providers/provider.ts'
+import type { Message, SendResult, Turn } from '../../providers/provider.ts'
 import type { CallTools, ChanceOf, CircuitKey, Refusal } from '../contract/call-tools.ts'
 import { type DeadAddress, type Detail, detail, type Reason } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
@@ -229,7 +229,7 @@ export class Attempt {
       sandbox: sandboxFor(this.#of, this.#tools),
       isDevelopment: this.#of.run.environment.type === 'dev',
       storesContent: this.#tools.storesContent,
-      start: async <T>(request: () => Promise<T>): Promise<T> => {
+      start: async <T>(request: (turn: Turn) => Promise<T>): Promise<T> => {
         const { beginning } = this.#of
         const sender = senderOf(this.#of)
         const passed = await this.#tools.gate
