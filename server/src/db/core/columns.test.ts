@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
-import { columnsIn, inColumns, rowsIn } from './columns.ts'
+import { columnsIn, inColumns, inOneRow, rowIn, rowsIn } from './columns.ts'
 
 const server = useServer()
 const columns = columnsIn(`id text, words text, number smallint, is_on boolean, at timestamptz, data jsonb, shape json,
@@ -15,6 +15,12 @@ async function asRead(rows: Row[]): Promise<Row[]> {
   return (await server.database.pool.query<Row>(text, values)).rows
 }
 
+/** One row as the database reads it by itself. */
+async function asReadAlone(row: Row): Promise<Row | undefined> {
+  const values = inOneRow([{ columns, rows: [row] }])
+  return (await server.database.pool.query<Row>(`SELECT r.* FROM ${rowIn(columns, 0)} AS r`, values)).rows[0]
+}
+
 const nothing = { words: null, number: null, is_on: null, at: null, data: null, shape: null, tags: null, times: null }
 
 test('rows arrive unchanged', async () => {
@@ -23,11 +29,10 @@ test('rows arrive unchanged', async () => {
     ...{ id: 'a', words: 'Hello, "world" \\ {}', number: -3, is_on: false, at, data: { a: [1, null, ''] } },
     ...{ shape: { text: 'it\x1fself\n' }, tags: ['a,b', 'c"d', 'e\\f', '', 'NULL', '{}'], times: [at] },
   }
-  expect(await asRead([full, { id: 'b' }, { id: 'c', words: '', tags: [] }])).toEqual([
-    full,
-    { id: 'b', ...nothing },
-    { id: 'c', ...nothing, words: '', tags: [] },
-  ])
+  const short = { id: 'c', words: '', tags: [] }
+  expect(await asRead([full, { id: 'b' }, short])).toEqual([full, { id: 'b', ...nothing }, { ...nothing, ...short }])
+  expect(await asReadAlone(full)).toEqual(full)
+  expect(await asReadAlone(short)).toEqual({ ...nothing, ...short })
 })
 
 test('a single empty text stays a text, and no rows stay none', async () => {
@@ -49,8 +54,8 @@ test.each([
 })
 
 test('text the database cannot store is removed or replaced', async () => {
-  const rows = [{ id: 'a', words: 'a\0b\ud800', data: { text: 'a\0b\ud800' }, tags: ['\0x'] }]
-  expect(await asRead(rows)).toEqual([
-    { id: 'a', ...nothing, words: 'ab\ufffd', data: { text: 'ab\ufffd' }, tags: ['x'] },
-  ])
+  const row = { id: 'a', words: 'a\0b\ud800', data: { text: 'a\0b\ud800' }, tags: ['\0x'] }
+  const stored = { ...nothing, id: 'a', words: 'ab\ufffd', data: { text: 'ab\ufffd' }, tags: ['x'] }
+  expect(await asRead([row])).toEqual([stored])
+  expect(await asReadAlone(row)).toEqual(stored)
 })

@@ -32,6 +32,10 @@ export function rowsIn(columns: Column[], { first, after }: { first: number; aft
   return `(SELECT ${names.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${columns.map(({ name }) => name).join(', ')}))`
 }
 
+/** SQL for one row, whose values follow the parameter `after`. */
+export const rowIn = (columns: Column[], after: number): string =>
+  `(SELECT ${columns.map(({ name, type }, index) => `$${after + index + 1}::${type} AS ${name}`).join(', ')})`
+
 const isList = (type: string) => type.endsWith('[]')
 const isText = (type: string) => type === 'text' || isList(type)
 
@@ -45,7 +49,16 @@ export function inColumns(tables: Table[]): Array<string | null> {
   }
 }
 
-interface Table {
+/** The parameters for `rowIn`: every column of tables that have one row each. */
+export const inOneRow = (tables: Table[]): Array<string | null> =>
+  tables.flatMap(({ columns, rows: [row = {}] }) =>
+    columns.map(({ name, type }) => {
+      const value = row[name] ?? null
+      return value === null ? null : storable(textOf(value, type))
+    }),
+  )
+
+export interface Table {
   columns: Column[]
   rows: Row[]
 }

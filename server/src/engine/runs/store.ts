@@ -1,6 +1,6 @@
 // Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
 import type pg from 'pg'
-import { inColumns } from '../../db/core/columns.ts'
+import { inColumns, type Table } from '../../db/core/columns.ts'
 import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
 import { shortLog } from '../../db/core/step-log.ts'
@@ -73,7 +73,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
     await transaction.run(insertRuns, [
       storableJson(added.flatMap((run) => timerRows(run, now))),
       now,
-      ...columnsOfNew(added),
+      ...inColumns(tablesOfNew(added)),
     ])
   const entered = [...changed.flatMap((run) => addedJobs(run, now)), ...added.flatMap((run) => addedCopies(run, now))]
   if (entered.length > 0) await transaction.run(addJobs, [storableJson(entered)])
@@ -128,16 +128,15 @@ export function noteStored({ tracing, meter }: Pick<Writing, 'tracing' | 'meter'
   if (meter) countRuns(meter, runs.filter(({ isNew }) => isNew).length, runs)
 }
 
-/** New runs as the parameters that follow the time. */
-export const columnsOfNew = (runs: RunState[]): Array<string | null> =>
-  inColumns([
-    { columns: columnsOfRuns.notifications, rows: runs.map(newNotification) },
-    {
-      columns: columnsOfRuns.jobs,
-      rows: runs.flatMap((run) => run.jobs.filter(({ asked }) => !asked).map((job) => newJob(run, job))),
-    },
-    { columns: columnsOfRuns.messages, rows: runs.flatMap(addedMessages) },
-  ])
+/** What new runs add to each table. */
+export const tablesOfNew = (runs: RunState[]): Table[] => [
+  { columns: columnsOfRuns.notifications, rows: runs.map(newNotification) },
+  {
+    columns: columnsOfRuns.jobs,
+    rows: runs.flatMap((run) => run.jobs.filter(({ asked }) => !asked).map((job) => newJob(run, job))),
+  },
+  { columns: columnsOfRuns.messages, rows: runs.flatMap(addedMessages) },
+]
 
 /** Whether a new run is stored with the rows of `columnsOfNew`: it neither waits nor calls, and no webhook is told. */
 export const isWhole = ({ effects, environment }: RunState): boolean =>

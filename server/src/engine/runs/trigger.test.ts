@@ -125,12 +125,13 @@ describe('a run that neither waits nor calls', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(92)
   })
 
-  test('is not stored when its trigger is a duplicate within the same statement', async () => {
+  test('is not stored when its trigger is a duplicate, of the same statement or an earlier one', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp()])
     await trigger(api, 'news', 'ada')
     const events = ['a', 'b', 'a', 'c'].map((transactionId) => ({ name: 'news', to: 'ada', transactionId }))
     await api.post('/v1/events/trigger/bulk', { events })
+    await trigger(api, 'news', 'ada', { transactionId: 'a' })
     const { rows } = await server.database.pool.query(
       `SELECT (SELECT count(*)::int FROM events WHERE environment_id = $1) AS events,
               (SELECT count(*)::int FROM notifications WHERE environment_id = $1) AS runs,

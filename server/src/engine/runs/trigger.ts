@@ -1,6 +1,7 @@
 // Accepts triggers: checks each against its workflow, then stores all that arrive together in one commit. After `processed`,
 // the trigger is in the database.
 import type pg from 'pg'
+import { inColumns, inOneRow } from '../../db/core/columns.ts'
 import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -21,6 +22,7 @@ import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   acceptTriggers,
   acceptTriggersWithFiles,
+  acceptWithRun,
   acceptWithRuns,
   findRecipients,
   keepBridged,
@@ -47,7 +49,7 @@ import { goesLive, idleStatus, judgePayload, keyFrom, markedWay, type TenantChoi
 import { isCriticalWorkflow } from './run-state.ts'
 import { advanceEvents, type EngineParts, noteStarted, noteTriggered, startEvents } from './start-runs.ts'
 import { isExempt } from './step-guards.ts'
-import { columnsOfNew, isWhole, tellHeldWork } from './store.ts'
+import { isWhole, tablesOfNew, tellHeldWork } from './store.ts'
 import type { BridgedWorkflow, TriggerRequest, TriggerResult, TriggerStatus } from './trigger-request.ts'
 
 type Members = Record<string, unknown>
@@ -382,8 +384,12 @@ export class Triggers {
     )
     if (!advanced?.runs.every(isWhole)) return undefined
     const group = groupOf(triggers)
-    const values = [...this.#columnsOf(group, now), now, ...columnsOfNew(advanced.runs)]
-    const taken = takenOf(group, await retryConflicts(() => autoCommit(pool).run<TakenRow>(acceptWithRuns, values)))
+    const tables = tablesOfNew(advanced.runs)
+    const isAlone = triggers.length === 1 && tables.every(({ rows }) => rows.length === 1)
+    const statement = isAlone ? acceptWithRun : acceptWithRuns
+    const rows = isAlone ? inOneRow(tables) : inColumns(tables)
+    const values = [...this.#columnsOf(group, now), now, ...rows]
+    const taken = takenOf(group, await retryConflicts(() => autoCommit(pool).run<TakenRow>(statement, values)))
     const accepted = new Set(triggers.filter(taken.isAccepted).map(({ id }) => id))
     const started = advanced.prepared.filter(({ row }) => accepted.has(row.id))
     noteStarted(
