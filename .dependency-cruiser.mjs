@@ -33,6 +33,7 @@ const pureOfDb = [
   'refusals',
   'secrets',
   'signing',
+  'step-log',
   'storable',
   'subscriber-fields',
   'tables',

@@ -7,7 +7,7 @@ export const kinds = {
     {
       ...branching,
       breaks: 'an arm never ends the run',
-      from: 'ended: arm?.end === true',
+      from: 'ended: ends === true',
       to: 'ended: false',
     },
     {

@@ -1,4 +1,4 @@
-// Every setting Belfry reads: its environment name, type, default and meaning. `readConfig` is called once, by main.ts.
+// Every setting Belfry reads: its environment name, type, default and meaning. `readConfig` is called once, by main.ts or commands.ts.
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { StartError } from './errors.ts'

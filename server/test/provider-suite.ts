@@ -5,14 +5,16 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { Delivery } from '../src/providers/delivery.ts'
 import { DeliveryError } from '../src/providers/delivery-error.ts'
 import { type DeliveryEvent, InboundRequest } from '../src/providers/events.ts'
-import type {
-  ChatMessage,
-  Credentials,
-  EmailMessage,
-  Message,
-  Provider,
-  PushMessage,
-  SmsMessage,
+import {
+  type ChatMessage,
+  type Credentials,
+  type EmailMessage,
+  endlessTurn,
+  type Message,
+  type Provider,
+  type PushMessage,
+  type SmsMessage,
+  type Turn,
 } from '../src/providers/provider.ts'
 import type { Data } from '../src/providers/provider-data.ts'
 import { type Asked, useHttpTo, useVendor, type VendorReply } from './vendor.ts'
@@ -209,9 +211,9 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       made += 1
     }
     let handed: number | undefined
-    const start = <T>(request: () => Promise<T>) => {
+    const start = <T>(request: (turn: Turn) => Promise<T>) => {
       made = 0
-      const sending = request()
+      const sending = request(endlessTurn)
       handed = made
       return sending
     }

@@ -36,7 +36,7 @@ beforeAll(async () => {
     ...{ providerId: 'email-webhook', channel: 'email', name: 'Webhook', identifier: 'mail', active: true },
     credentials: { webhookUrl: vendor.url, secretKey: 'key', from: 'news@acme.example' },
   })
-  expect(made, made.text).toMatchObject({ status: 201 })
+  if (made.status !== 201) throw new Error(made.text)
 })
 afterAll(async () => {
   await running.stop()

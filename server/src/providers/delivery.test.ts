@@ -6,12 +6,14 @@ import { DeliveryError } from './delivery-error.ts'
 import { InboundRequest } from './events.ts'
 import {
   emailProvider,
+  endlessTurn,
   flag,
   optional,
   secret,
   secretObject,
   smsProvider,
   type Tools,
+  type Turn,
   text,
   uuidOf,
 } from './provider.ts'
@@ -51,9 +53,9 @@ const send = (
 
 test('nobody is asked about a message whose request could not start yet', async () => {
   const asked: string[] = []
-  const start = <T>(request: () => Promise<T>) => {
+  const start = <T>(request: (turn: Turn) => Promise<T>) => {
     asked.push('start')
-    return request()
+    return request(endlessTurn)
   }
   const held: Array<() => void> = []
   vendor.plays(({ path }) => {

@@ -55,9 +55,9 @@ function startsOf(seen: () => number): number[] {
   const starts: number[] = []
   const pass = Gate.prototype.pass
   vi.spyOn(Gate.prototype, 'pass').mockImplementation(function passing(this: Gate, sender, recipients, start, begin) {
-    const watched: typeof start = () => {
+    const watched: typeof start = (turn) => {
       const before = seen()
-      const started = start()
+      const started = start(turn)
       starts.push(seen() - before)
       return started
     }
