@@ -36,7 +36,7 @@ export const engine = {
       to: 'if (workflow.steps.length || !workflow.payload_schema) return payload',
     },
   ],
-  'server/src/engine/core/statements.ts': [
+  'server/src/engine/core/accept-statements.ts': [
     {
       tests: ['server/src/engine/runs/trigger.test.ts'],
       breaks: 'a trigger judged by a stale memory is accepted',

@@ -4,16 +4,9 @@ import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { firstIdAt } from '../src/db/core/ids.ts'
 import { countUnread, findMessages } from '../src/db/queries/messages.ts'
-import {
-  dropCalls,
-  findContexts,
-  findRecipients,
-  findTenants,
-  holdRuns,
-  loadRuns,
-  takeCalls,
-  takeEvents,
-} from '../src/engine/core/statements.ts'
+import { findContexts, findRecipients, findTenants, takeEvents } from '../src/engine/core/accept-statements.ts'
+import { dropCalls, takeCalls } from '../src/engine/core/call-statements.ts'
+import { holdRuns, loadRuns } from '../src/engine/core/run-statements.ts'
 import { type InboxClient, openInbox } from './inbox.ts'
 import { costlyNodes, planOf, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'

@@ -1,6 +1,6 @@
 // The statements of topics and broadcasts: how far a walk has come, who is next, and who was passed over.
 import { statement } from '../../db/core/transaction.ts'
-import { preferencesOf } from './statements.ts'
+import { preferencesOf } from './run-statements.ts'
 
 /** Begins a walk for each of these events with one lane. The first chunk shows whether more lanes are worth it. */
 export const beginWalks = statement(

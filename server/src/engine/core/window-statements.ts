@@ -1,6 +1,6 @@
 // The statements of what is shared between the runs of one person: digests, throttles, caps and the schedule.
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
-import { preferencesOf } from './statements.ts'
+import { preferencesOf } from './run-statements.ts'
 
 /**
  * Locks the digests of these groups and creates missing ones. The lock makes the window exact: joining and closing cannot

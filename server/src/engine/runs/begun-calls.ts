@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { isOutage } from '../../db/core/database.ts'
 import type { Beginning } from '../../steps/contract/step-run.ts'
+import { markBegun } from '../core/call-statements.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
-import { markBegun } from '../core/statements.ts'
 import type { JobState } from './run-state.ts'
 
 /** Calls written down together, removed together. */

@@ -10,18 +10,9 @@ import type { EventFacts } from '../../steps/contract/step-run.ts'
 import { allSteps } from '../../steps/contract/tree.ts'
 import { gateOf } from '../../steps/delivery/filter-gate.ts'
 import { copyStep } from '../../steps/kinds/ask-copies.ts'
+import { findContexts, findRecipients, findTenants } from '../core/accept-statements.ts'
 import type { Memory, RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
-import {
-  endOrphans,
-  findContexts,
-  findCopies,
-  findRecipients,
-  findTenants,
-  holdRuns,
-  loadRuns,
-  loadRunsOf,
-  lockEnded,
-} from '../core/statements.ts'
+import { endOrphans, findCopies, holdRuns, loadRuns, loadRunsOf, lockEnded } from '../core/run-statements.ts'
 import { endOrphan, type Outline } from './canceling.ts'
 import {
   contextIdOf,

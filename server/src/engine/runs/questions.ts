@@ -8,7 +8,7 @@ import { autoCommit, inTransaction, statement, type Transaction } from '../../db
 import { fail, RequestError } from '../../errors.ts'
 import { priorities } from '../core/fair-share.ts'
 import { timeIn } from '../core/held-clocks.ts'
-import { holdRuns } from '../core/statements.ts'
+import { holdRuns } from '../core/run-statements.ts'
 import { cancelRuns, patience } from './cancel.ts'
 import { lockRuns } from './load.ts'
 import { settle } from './needs.ts'

@@ -9,22 +9,12 @@ import { inTransaction, type Statement, type Transaction } from '../../db/core/t
 import { type EventType, keptOfMessage, tellAll, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Bell } from '../core/bell.ts'
+import { columnsOfEnds, endCalls, endCallsForNow, queueCalls } from '../core/call-statements.ts'
 import { countHeard, dropWaits, saveWaits } from '../core/event-statements.ts'
 import type { FairShare } from '../core/fair-share.ts'
 import { queueHeldWork } from '../core/held-statements.ts'
 import type { Meter } from '../core/meter.ts'
-import {
-  addJobs,
-  columnsOfChanges,
-  columnsOfEnds,
-  columnsOfRuns,
-  endCalls,
-  endCallsForNow,
-  insertRuns,
-  queueCalls,
-  queueWakes,
-  updateRuns,
-} from '../core/statements.ts'
+import { addJobs, columnsOfChanges, columnsOfRuns, insertRuns, queueWakes, updateRuns } from '../core/run-statements.ts'
 import { notePassedOver } from '../core/walk-statements.ts'
 import { storeDead } from './dead-addresses.ts'
 import type { Hands, HeldCalls } from './hands.ts'

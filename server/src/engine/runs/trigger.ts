@@ -14,11 +14,6 @@ import { capsFor } from '../../steps/contract/caps.ts'
 import type { StepType } from '../../steps/contract/kind.ts'
 import { someStep } from '../../steps/contract/tree.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
-import { FairShare } from '../core/fair-share.ts'
-import { GroupCommit } from '../core/group-commit.ts'
-import { heldTime } from '../core/held-clocks.ts'
-import { addHeldWork } from '../core/held-statements.ts'
-import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import {
   acceptTriggers,
   acceptTriggersWithFiles,
@@ -27,7 +22,12 @@ import {
   findRecipients,
   keepBridged,
   separator,
-} from '../core/statements.ts'
+} from '../core/accept-statements.ts'
+import { FairShare } from '../core/fair-share.ts'
+import { GroupCommit } from '../core/group-commit.ts'
+import { heldTime } from '../core/held-clocks.ts'
+import { addHeldWork } from '../core/held-statements.ts'
+import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
 import { notePassedOver } from '../core/walk-statements.ts'
 import {
   type AcceptedTrigger,
