@@ -90,7 +90,12 @@ export function useHostSite(server: TestServer, browser: TestBrowser): HostSite 
           <script src="${server.url}/inbox.js" async></script>${head}</head><body>${body}</body></html>`,
       })
       return go(
-        await browser.open('about:blank', { timezoneId: 'Europe/Berlin', locale: 'en-US', ...options }),
+        await browser.open('about:blank', {
+          timezoneId: 'Europe/Berlin',
+          locale: 'en-US',
+          hasFixedTime: true,
+          ...options,
+        }),
         origin + address,
       )
     },

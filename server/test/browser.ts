@@ -12,8 +12,10 @@ import { findChromium } from '../../scripts/chromium.mjs'
 
 export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
   cookies?: Cookie[]
-  /** Its timers can be moved with `page.clock`, which belongs to the whole context. */
+  /** Its timers are moved with `page.clock`, from the first page on. */
   hasOwnClock?: true
+  /** The test fixes the time of each of its pages, before it shows anything. */
+  hasFixedTime?: true
   /** Nothing is cached yet: its context is new, and nobody uses it again. */
   isFirstVisit?: true
 }
@@ -128,7 +130,7 @@ async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<
     free.isTaken = true
     return free
   }
-  const { hasOwnClock: _, isFirstVisit: __, ...known } = asked
+  const { hasOwnClock: _, hasFixedTime, isFirstVisit: __, ...known } = asked
   const context = await browser.newContext(known)
   const keeper = await context.newPage()
   const made = { context, options, keeper, isTaken: true, isKept: !asked.isFirstVisit, origins: new Set<string>() }
@@ -137,8 +139,32 @@ async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<
       if (frame.url().startsWith('http')) made.origins.add(new URL(frame.url()).origin)
     }),
   )
-  if (made.isKept) contexts.push(made)
+  watchClock(context, (act) => {
+    if (act !== 'setFixedTime' || !hasFixedTime) made.isKept = false
+  })
+  contexts.push(made)
   return made
+}
+
+/** A clock that was moved or stopped stays so for every later page of its context. */
+function watchClock({ clock }: BrowserContext, onUse: (act: string) => void): void {
+  for (const act of [
+    'install',
+    'fastForward',
+    'runFor',
+    'pauseAt',
+    'resume',
+    'setSystemTime',
+    'setFixedTime',
+  ] as const) {
+    const use = clock[act].bind(clock) as (...given: unknown[]) => Promise<void>
+    Object.assign(clock, {
+      [act](...given: unknown[]) {
+        onUse(act)
+        return use(...given)
+      },
+    })
+  }
 }
 
 /** Deletes what its pages have stored. */
@@ -151,7 +177,10 @@ async function clear({ context, keeper, origins }: Context): Promise<void> {
 
 async function release(taken: Context): Promise<void> {
   const { context, keeper } = taken
-  if (!taken.isKept) return context.close()
+  if (!taken.isKept) {
+    contexts = contexts.filter((each) => each !== taken)
+    return context.close()
+  }
   for (const page of context.pages()) if (page !== keeper) await page.close()
   await clear(taken)
   await context.unrouteAll()
