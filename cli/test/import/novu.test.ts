@@ -311,6 +311,14 @@ describe('by its address', () => {
         ({ severity }: { severity: string }) => severity === 'error',
       ),
     ).toEqual([])
+    // Files that say the same are no problem, in whatever order.
+    const again = (await novu('--dir', 'belfry')).json
+    expect(again.unmapped.filter(({ code }: { code: string }) => code === 'exists')).toEqual([])
+    // Pushed, it is the same as at the source.
+    const pushed = await belfry('push', '--force', '--json')
+    expect(pushed.code, pushed.stderr).toBe(0)
+    const { definitions } = await everythingIn(target, other.url)
+    expect(definitions).toEqual((await everythingIn(source, other.url)).definitions)
   })
 
   test('what was changed here stays, and is listed', async () => {
