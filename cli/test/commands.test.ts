@@ -318,6 +318,17 @@ test('what docs/testing.md shows for CI runs, and writes the report where it is 
     expect(readFileSync(path.join(folder, file), 'utf8')).toContain('tests="1" failures="0"')
 })
 
+test('a folder without scenarios has none to play; those that are asked for have to be there', async () => {
+  await create()
+  expect((await belfry('pull')).code).toBe(0)
+  const { code, json, stderr } = await belfry('test', '--json', '--junit', 'report.xml')
+  expect([code, json]).toEqual([0, { passed: 0, failed: 0, skipped: 0, results: [] }])
+  expect(stderr).toContain('There are no scenarios yet')
+  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('tests="0"')
+  for (const asked of [['nowhere'], ['--only', 'welcome'], ['--dir', 'nowhere']])
+    expect([asked, (await belfry('test', ...asked)).code]).toEqual([asked, 2])
+})
+
 test('the commands and files that docs/files.md shows work', async () => {
   const page = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
   const [workflow = '', integrations = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
