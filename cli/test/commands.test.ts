@@ -318,6 +318,47 @@ test('what docs/testing.md shows for CI runs, and writes the report where it is 
     expect(readFileSync(path.join(folder, file), 'utf8')).toContain('tests="1" failures="0"')
 })
 
+test('a folder without scenarios has none to play; those that are asked for have to be there', async () => {
+  await create()
+  expect((await belfry('pull')).code).toBe(0)
+  const { code, json, stderr } = await belfry('test', '--json', '--junit', 'report.xml')
+  expect([code, json]).toEqual([0, { passed: 0, failed: 0, skipped: 0, results: [] }])
+  expect(stderr).toContain('There are no scenarios yet')
+  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('tests="0"')
+  for (const asked of [['nowhere'], ['--only', 'welcome'], ['--dir', 'nowhere']])
+    expect([asked, (await belfry('test', ...asked)).code]).toEqual([asked, 2])
+})
+
+test('the commands and files that docs/files.md shows work', async () => {
+  const page = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
+  const [workflow = '', integrations = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
+  const commands = [...page.matchAll(/^npx @belfry\/cli (.+?)(?: +#.*)?$/gm)].map(([, words = '']) =>
+    [...words.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word),
+  )
+  expect(commands.map(([name]) => name)).toEqual(['pull', 'validate', 'test', 'plan', 'push', 'plan'])
+  await create()
+  await api.post('/v2/subscribers', { subscriberId: 'ada' })
+  place = { ...place, env: { MAILS_APIKEY: 'SG.secret' } }
+  for (const args of commands) {
+    const { code, stderr } = await belfry(...args)
+    expect([args, code, stderr]).toEqual([args, 0, expect.anything()])
+    if (args[0] !== 'pull') continue
+    write(folder, {
+      'belfry/belfry.yaml': 'format: 1\nkinds: [workflows, layouts, translations, integrations]\n',
+      ...{ 'belfry/workflows/comments/workflow.yaml': workflow, 'belfry/workflows/comments/mail.html': '<p>Hi</p>' },
+      'belfry/integrations.yaml': integrations,
+    })
+  }
+  expect(readFileSync(path.join(folder, 'report.html'), 'utf8')).toContain('<html')
+  expect((await api.get('/v2/workflows/comments')).body).toMatchObject({
+    steps: [{ controlValues: { subject: '{{payload.author}} wrote', body: '<p>Hi</p>' } }],
+  })
+  const [{ message }] = (await api.get('/v2/workflows/comments/versions')).body.data
+  expect(message).toBe('Shorter subject')
+  const { resources } = (await api.get('/v2/definitions?kinds=integration&ids=mails')).body
+  expect(resources[0].definition).toEqual(parse(integrations)[0])
+})
+
 test('types refuse wrong payloads under tsc --strict', async () => {
   write(folder, {
     'belfry/workflows/a/workflow.yaml':
@@ -459,6 +500,11 @@ describe('shadow', () => {
     await settle(server)
     const report = await shadow('report', '--since', since, '--json')
     expect(report).toMatchObject({ code: 1, json: { triggers: 1, different: 1, kinds: { content: 1 } } })
+    const page = readFileSync(new URL('../../docs/moving-in.md', import.meta.url), 'utf8')
+    const shown = [...page.matchAll(/^npx @belfry\/cli shadow (.+?)(?: +#.*)?$/gm)].map(([, words = '']) => words)
+    expect(shown).toEqual(['report', 'differences --workflow comments'])
+    for (const words of shown)
+      expect([words, (await shadow(...words.split(' '))).code]).toEqual([words, words === 'report' ? 1 : 0])
     const listed = await shadow('differences', '--workflow', 'other', '--kind', 'content', '--limit', '5')
     expect(listed).toMatchObject({ code: 0 })
     expect(listed.stdout).toMatch(

@@ -1,5 +1,6 @@
 // Calls of the SQL functions in a database of the application's own, carried out by the tool and by the service.
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
@@ -46,6 +47,15 @@ const waiting = async () => (await owner.query('SELECT FROM belfry.outbox')).row
 
 test('install makes the functions, twice if asked to, and not where the service has its own', async () => {
   expect(await belfry('drain', '--database', url, '--once')).toMatchObject({ code: 4 })
+  await owner.query(`
+    CREATE SCHEMA older;
+    CREATE FUNCTION older.current_setting(name text) RETURNS text LANGUAGE sql AS
+      $$SELECT CASE name WHEN 'server_version_num' THEN '130016' ELSE pg_catalog.current_setting(name) END$$`)
+  await owner.query(`ALTER DATABASE ${name} SET search_path = older, pg_catalog, public`)
+  expect(await belfry('install', '--database', url)).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining('PostgreSQL 14 or newer') },
+  })
+  await owner.query(`ALTER DATABASE ${name} RESET search_path; DROP SCHEMA older CASCADE`)
   expect(await belfry('install', '--database', url, '--json')).toMatchObject({
     code: 0,
     json: { version: 1, before: null },
@@ -107,6 +117,18 @@ test('drain carries out what was committed, once, and tells what was refused', a
   expect((await belfry('drain', '--database', url, '--once', '--json')).json).toEqual({ accepted: 1, refused: 0 })
   await server.drain()
   expect(await contents()).toEqual(['Order 1', 'found'])
+})
+
+test('the commands of docs/sql.md work', async () => {
+  const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8')
+  const commands = [...page.matchAll(/^belfry outbox (\w+) --database \S+$/gm)].map(([, action = '']) => action)
+  expect(commands).toEqual(['install', 'drain'])
+  await call(app, 'order', 'ada', { id: 'as documented' })
+  // It would go on otherwise.
+  for (const action of commands)
+    expect((await belfry(action, '--database', url, ...(action === 'drain' ? ['--once'] : []))).code).toBe(0)
+  await server.drain()
+  expect(await contents()).toContain('Order as documented')
 })
 
 test('a strict call is not possible there', async () => {

@@ -34,10 +34,14 @@ export async function test(
 ): Promise<void> {
   const { terminal, dir } = context
   const drafts = existsSync(dir) ? draftsIn(dir) : new Map<string, Definition>()
-  const scenarios = readScenarios(places.length > 0 ? places : [path.join(dir, 'scenarios')])
+  const usual = path.join(dir, 'scenarios')
+  // A folder that was just pulled has none. Whoever asks for some means them to be there.
+  const hasNone = places.length === 0 && only === undefined && existsSync(dir) && !existsSync(usual)
+  const scenarios = (hasNone ? [] : readScenarios(places.length > 0 ? places : [usual]))
     .filter(({ name }) => only === undefined || name.includes(only))
     .map((scenario) => withDraft(scenario, drafts))
-  if (scenarios.length === 0) throw new Failure('usage', 'no_scenarios', 'No scenario was found')
+  if (hasNone) terminal.warn(`There are no scenarios yet: ${usual} does not exist`)
+  else if (scenarios.length === 0) throw new Failure('usage', 'no_scenarios', 'No scenario was found')
   const service = context.service()
   const played: Played[] = []
   for (const scenario of scenarios) {

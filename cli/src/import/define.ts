@@ -1,6 +1,7 @@
 // Definitions on their way: into files, or into the service at once.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { revisionOf } from '../../../server/src/engine/definitions/revision.ts'
 import { keyOf } from '../../../server/src/http/definitions/plan.ts'
 import { withSecrets } from '../commands/push.ts'
 import { writeSchemas } from '../commands/schema.ts'
@@ -33,8 +34,7 @@ export function writeDefinitions(dir: string, defined: Defined[], report: Report
   const written = defined.filter((each) => {
     const there = local.get(keyOf(each))
     if (!there) return true
-    const isSame = JSON.stringify(normal.get(keyOf(each))?.definition) === JSON.stringify(each.definition)
-    if (!isSame)
+    if (normal.get(keyOf(each))?.revision !== revisionOf(each.definition))
       report.unmapped({
         ...{ kind: each.kind, id: each.id, path: '', code: 'exists' },
         why: `${there.path} says something else, and stays; remove it, or use another --dir`,

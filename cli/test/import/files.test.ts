@@ -206,6 +206,44 @@ describe('Novu, files of mongoexport', () => {
     })
   })
 
+  test('what cannot come is listed, and the rest comes', async () => {
+    const pigeon = { ...fixtures.novu.integrations?.[0], _id: { $oid: 'e'.repeat(24) }, identifier: 'pigeon' }
+    write(folder, {
+      'novu/integrations.json': lines([
+        ...(fixtures.novu.integrations ?? []),
+        { ...pigeon, providerId: 'carrier-pigeon' },
+      ]),
+      'belfry/belfry.yaml': 'format: 1\nkinds: [workflows, layouts, translations]\n',
+    })
+    const files = await run('novu', '--from', 'novu', '--dir', 'belfry')
+    expect(listed(files.json)).toEqual(
+      expect.arrayContaining(['integration pigeon providerId no_provider', 'file belfry.yaml kinds kinds']),
+    )
+    // A message that is too old here, and a key that may not change integrations.
+    const [message] = (fixtures.novu.messages ?? []) as Report[]
+    const old = { ...message, _id: { $oid: `62000000${'1'.repeat(16)}` }, createdAt: { $date: '2022-02-07T00:00:00Z' } }
+    write(folder, { 'novu/messages.json': lines([message, old]) })
+    await api.patch(`/v2/environments/${api.environmentId}/retention`, { inboxDays: 1_000 })
+    const others = ['workflows', 'layouts', 'translations', 'topics', 'subscribers', 'messages', 'contexts']
+    const { key } = await server.keyFor(api, ['read', ...others.map((name) => `write:${name}`)])
+    const all = ['import', 'novu', '--from', 'novu', '--apply', '--json']
+    const { code, json, stderr } = await command.run(folder, { url: api.url, key }, ...all)
+    expect(code, stderr).toBe(0)
+    expect(json.kinds).toMatchObject({
+      integrations: { imported: 0, failed: 2 },
+      workflows: { failed: 0 },
+      subscribers: { imported: 1 },
+      messages: { failed: 1 },
+    })
+    expect(listed(json)).toEqual(
+      expect.arrayContaining([
+        ...['integration mails refused', 'integration phones refused'],
+        'messages ada past_retention',
+      ]),
+    )
+    expect((await api.get('/v2/workflows/comments')).status).toBe(200)
+  })
+
   test('of two with the same id the first is taken, and the other is listed', async () => {
     const [first, ...others] = fixtures.novu.layouts ?? []
     const again = { ...first, _id: { $oid: 'f'.repeat(24) } }

@@ -1,11 +1,15 @@
 // Importing from Novu: Belfry under that brand is the source, and must reproduce itself. files.md §6.
 import { existsSync, readdirSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../server/test/integrations.ts'
 import { makeWorkflow, trigger } from '../../../server/test/runs.ts'
 import { type Api, useServer } from '../../../server/test/server.ts'
+import { novu as novuSource } from '../../src/import/novu/source.ts'
 import { contentsOf, useCommand } from '../command.ts'
+import { plant, read, unaccounted } from './reading.ts'
 import { cutAfter, everythingIn } from './sameness.ts'
 
 const server = useServer({ brand: 'novu', retention: { activityDays: 90, messageDays: 365 } })
@@ -240,6 +244,37 @@ describe('by its address', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  test('the report accounts for every member of every answer', async () => {
+    const planted: Array<{ name: string; path: string[] }> = []
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const { pathname } = new URL(request.url ?? '', 'http://x')
+      const headers = { authorization: request.headers.authorization ?? '' }
+      const given = await fetch(source.url + request.url, { headers })
+      // Schemas and texts come as they are, whatever is in them.
+      const left = ['payloadSchema', 'tracking', ...(pathname.includes('master-json') ? ['workflows', 'layouts'] : [])]
+      const { planted: body, places } = plant(await given.json(), left)
+      const number = planted.length
+      planted.push(...places.map(({ name, path: at }) => ({ name: `${name}of${number}`, path: [pathname, ...at] })))
+      response.writeHead(given.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body).replaceAll(/planted\d+/g, `$&of${number}`))
+    }
+    const proxy = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
+    const from = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const result = await read(novuSource({ from }, { NOVU_SECRET_KEY: source.key })).finally(() => proxy.close())
+    // What these lists have is read again one by one; the frame of a page, and what names another thing, are no content.
+    const isContent = ({ path: [place = '', ...at] }: { path: string[] }) =>
+      !/^\/v1\/environments\/me$|^\/v2\/(?:workflows|layouts|translations\/list)$/.test(place) &&
+      !(at.length === 0 && /^\/v2\/(?:subscribers|topics|contexts)$|\/subscriptions$|^\/v1\//.test(place)) &&
+      !(place.endsWith('/subscriptions') && at.length > 2) &&
+      !(/\/preferences$|\/subscriptions\//.test(place) && at.includes('workflow'))
+    const derived = ['updatedBy', 'variables', 'dataSchema', 'uiSchema', 'issues', 'payloadExample', 'controls']
+    const wholes = [...derived, 'configurations', 'template', 'subscriber', 'payload', 'overrides']
+    const found = planted.filter(isContent)
+    expect(found.length).toBeGreaterThan(300)
+    expect(unaccounted(found, result, wholes)).toEqual([])
+  })
+
   test('reproduces itself: everything reads the same on both sides, and the same again changes nothing', async () => {
     const { code, json, stderr } = await novu('--apply', '--report', path.join(folder, 'out.md'))
     expect(code, stderr).toBe(0)
@@ -311,6 +346,14 @@ describe('by its address', () => {
         ({ severity }: { severity: string }) => severity === 'error',
       ),
     ).toEqual([])
+    // Files that say the same are no problem, in whatever order.
+    const again = (await novu('--dir', 'belfry')).json
+    expect(again.unmapped.filter(({ code }: { code: string }) => code === 'exists')).toEqual([])
+    // Pushed, it is the same as at the source.
+    const pushed = await belfry('push', '--force', '--json')
+    expect(pushed.code, pushed.stderr).toBe(0)
+    const { definitions } = await everythingIn(target, other.url)
+    expect(definitions).toEqual((await everythingIn(source, other.url)).definitions)
   })
 
   test('what was changed here stays, and is listed', async () => {

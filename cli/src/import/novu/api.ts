@@ -136,7 +136,7 @@ async function readTopics(source: Service, intake: Intake): Promise<void> {
       const details = await inParallel(page, async (subscription) => {
         if (typeof subscription.identifier !== 'string') return subscription
         const more = await source.get<Json>(`${path}/${encodeURIComponent(subscription.identifier)}`)
-        return { ...subscription, name: more.name, preferences: more.preferences }
+        return { ...subscription, ...more }
       })
       for (const subscription of details) {
         const subscriber = isJson(subscription.subscriber) ? subscription.subscriber : {}

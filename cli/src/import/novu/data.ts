@@ -96,10 +96,17 @@ export function takeShownPreferences(intake: Intake, subscriberId: string, value
   const { report } = intake
   const members = new Members(value, { report, kind: 'preferences', id: subscriberId })
   const global = members.members('global')
-  const workflows = members.list('workflows').filter(isJson)
+  const workflows = members.objects('workflows')
   global.take('enabled')
   const schedule = global.take('schedule')
   const given = global.take('channels')
+  listOtherChannels(global)
+  for (const workflow of workflows) {
+    const shown = new Members(workflow, { report, kind: 'preferences', id: subscriberId, path: 'workflows' })
+    for (const name of ['enabled', 'overrides', 'workflow', 'updatedAt']) shown.take(name)
+    listOtherChannels(shown)
+    shown.end()
+  }
   const channels: Json = {}
   const isOwn = (workflow: Json) => typeof workflow.updatedAt === 'string'
   const bySubscriber = (workflow: Json): string[] =>
@@ -131,6 +138,12 @@ export function takeShownPreferences(intake: Intake, subscriberId: string, value
       })
   }
   members.end()
+}
+
+function listOtherChannels(of: Members): void {
+  const channels = of.members('channels')
+  for (const name of channelNames) channels.take(name)
+  channels.end('there is no such channel')
 }
 
 /** A row of the collection `preferences`. Those of workflows are part of their definitions. */
@@ -259,7 +272,7 @@ export function takeSubscription(
   const members = new Members(value, { report: intake.report, kind: 'topic-subscriptions', id: subscriberId })
   members.renewed([...internal, '_topicId', 'updatedAt'])
   for (const name of ['topic', 'subscriber', 'topicKey', 'externalSubscriberId']) members.take(name)
-  const preferences = members.list('preferences').filter(isJson)
+  const preferences = members.objects('preferences').map((choice) => choiceOf(choice, intake, subscriberId))
   const contextKeys = members.list('contextKeys')
   intake.add('topic-subscriptions', {
     ...filled({
@@ -270,14 +283,23 @@ export function takeSubscription(
       name: members.text('name'),
     }),
     ...(contextKeys.length > 0 ? { contextKeys } : {}),
-    ...(preferences.length > 0 ? { preferences: preferences.map(choiceOf) } : {}),
+    ...(preferences.length > 0 ? { preferences } : {}),
     ...filled({ createdAt: members.text('createdAt') }),
   })
   members.end()
 }
 
-const choiceOf = ({ workflow, workflowId, enabled, condition }: Json): Json =>
-  filled({ workflowId: isJson(workflow) ? workflow.identifier : workflowId, enabled, condition })
+function choiceOf(value: Json, { report }: Intake, subscriberId: string): Json {
+  const members = new Members(value, { report, kind: 'topic-subscriptions', id: subscriberId, path: 'preferences' })
+  const [workflow, workflowId] = [members.take('workflow'), members.take('workflowId')]
+  members.renewed(['subscriptionId'])
+  const choice = filled({
+    workflowId: isJson(workflow) ? workflow.identifier : workflowId,
+    ...{ enabled: members.take('enabled'), condition: members.take('condition') },
+  })
+  members.end()
+  return choice
+}
 
 const ofRuns = [
   ...['_templateId', '_messageTemplateId', '_notificationId', '_jobId', '_actorId', '_integrationId', '_feedId'],

@@ -85,7 +85,10 @@ function stepOf(step: Json, report: Report, workflowId: string): Definition {
   const stepId = String(step.stepId)
   const members = new Members(step, { report, kind: 'workflow', id: workflowId, path: `steps.${stepId}` })
   members.renewed(ofSteps, 'answers say it; it follows from the rest')
-  const { kind, values } = plainValues(members.take('controlValues') ?? (step.controls as Json | undefined)?.values)
+  const { kind, values, beside } = plainValues(
+    members.take('controlValues') ?? (step.controls as Json | undefined)?.values,
+  )
+  for (const name of beside) members.lists(`controlValues.${name}`, 'no_equivalent', 'there is nothing like it here')
   const type = kind ?? members.take('kind') ?? members.take('type')
   members.take('type')
   members.take('kind')
@@ -120,13 +123,13 @@ function stepOf(step: Json, report: Report, workflowId: string): Definition {
   return definition
 }
 
-/** Kinds that public clients do not know come as custom steps. */
-function plainValues(values: unknown): { kind?: unknown; values: Json } {
-  if (!isJson(values)) return { values: {} }
-  const { custom } = values
-  if (!isJson(custom) || !('$kind' in custom)) return { values }
+/** Kinds that public clients do not know come as custom steps, which have nothing beside their values. */
+function plainValues(values: unknown): { kind?: unknown; values: Json; beside: string[] } {
+  if (!isJson(values)) return { values: {}, beside: [] }
+  const { custom, ...others } = values
+  if (!isJson(custom) || !('$kind' in custom)) return { values, beside: [] }
   const { $kind: kind, ...rest } = custom
-  return { kind, values: rest }
+  return { kind, values: rest, beside: Object.keys(others) }
 }
 
 /** The steps in the arms of a branch. */

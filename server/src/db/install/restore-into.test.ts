@@ -129,6 +129,20 @@ describe('restoring into DATABASE_URL', () => {
     expect(new Secrets(newKey).decrypt(sealed)).not.toBe('')
   })
 
+  test('refuses a PostgreSQL that says it is older than 15', async () => {
+    const url = await emptyDatabase()
+    await asked(url, 'CREATE SCHEMA older')
+    await asked(
+      url,
+      `CREATE FUNCTION older.current_setting(name text) RETURNS text LANGUAGE sql AS
+       $$SELECT CASE name WHEN 'server_version_num' THEN '140012' WHEN 'server_version' THEN '14.12'
+                ELSE pg_catalog.current_setting(name) END$$`,
+    )
+    await asked(url, `ALTER DATABASE ${made.at(-1)} SET search_path = older, pg_catalog, public`)
+    await expect(restore(withoutKey, url)).rejects.toThrow('Belfry needs PostgreSQL 15 or newer')
+    expect(await asked(url, `SELECT to_regclass('belfry_migrations') AS own`)).toEqual([{ own: null }])
+  })
+
   test('changes nothing if it fails', async () => {
     const url = await emptyDatabase()
     // The restore fails at its end: this name is taken.

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { asRole, call, useRoles } from '../../../test/database-role.ts'
-import { inApp, makeWorkflow, messagesOf, trigger } from '../../../test/runs.ts'
+import { inApp, makeWorkflow, messagesOf, runOf, trigger } from '../../../test/runs.ts'
 import { type Api, secretKey, sendTo, useServer } from '../../../test/server.ts'
 import { Secrets } from '../../db/core/secrets.ts'
 import { eraseSubscriber } from '../retention/erasure.ts'
@@ -177,6 +177,13 @@ describe('what is called', () => {
     const told = async (id: string) => (await messagesOf(api, `transactionId=${id}`)).map(({ content }) => content)
     expect(await told('rich')).toEqual(['Boss shop'])
     expect(await told('wide')).toEqual(['Boss '])
+    await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
+    await makeWorkflow(api, 'of-tenant', [inApp('{{tenant.name}}')])
+    const overrides = { email: { toRecipient: 'else@example.com' } }
+    await call(app, 'of-tenant', 'ada', {}, { tenant: 'acme', overrides, transactionId: 'overridden' })
+    await server.drain()
+    expect(await told('overridden')).toEqual(['Acme'])
+    expect((await runOf(api, 'overridden')).jobs).toMatchObject([{ overrides }])
   })
 
   test('waits for COMMIT PREPARED in a two-phase commit, which needs notifications off', async () => {
@@ -484,6 +491,35 @@ describe('what turns out to be wrong after the commit', () => {
     await server.database.pool.query("SELECT graphile_worker.add_job('purge_expired')")
     await server.drain()
     expect((await api.get('/v2/outbox/refused')).body.totalCount).toBe(0)
+  })
+
+  test('is refused if it fails again and again, and does not hold up the others', async () => {
+    const { api, app, owner } = await setUp()
+    await owner.query(`
+      CREATE FUNCTION public.fail_named() RETURNS trigger LANGUAGE plpgsql AS
+        $$BEGIN RAISE EXCEPTION 'no place for %', NEW.subscriber_id USING ERRCODE = NEW.first_name; END$$;
+      CREATE TRIGGER fail_named BEFORE INSERT ON public.subscribers
+        FOR EACH ROW WHEN (NEW.subscriber_id LIKE 'fails-%') EXECUTE FUNCTION public.fail_named()`)
+    // What cannot be stored, and a failure of another kind.
+    for (const code of ['22001', 'P0001'])
+      await app.query('SELECT belfry.upsert_subscriber($1)', [{ subscriberId: `fails-${code}`, firstName: code }])
+    await call(app, 'order', 'ada', { id: 'good' })
+    try {
+      while ((await waiting()) ?? 0)
+        await server.drain().catch((error: unknown) => expect(String(error)).toContain('no place for fails-'))
+    } finally {
+      await owner.query('DROP TRIGGER fail_named ON public.subscribers; DROP FUNCTION public.fail_named()')
+    }
+    expect(await contents(api)).toEqual(['Order good'])
+    const { data } = (await api.get('/v2/outbox/refused?limit=10')).body
+    const told = (data as Array<{ code: string; body: object }>).map(({ code, body }) => [code, body])
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['unstorable', expect.objectContaining({ subscriberId: 'fails-22001' })],
+        ['internal', expect.objectContaining({ subscriberId: 'fails-P0001' })],
+      ]),
+    )
+    expect(told).toHaveLength(2)
   })
 
   test('fails at once where the call is strict', async () => {

@@ -74,8 +74,14 @@ describe('subscribers', () => {
 
   test('the same one several times in a request is stored one after the other', async () => {
     const items = ['A', 'B', 'B'].map((firstName) => ({ subscriberId: 'ada', firstName }))
-    expect(await send('subscribers', items)).toEqual(done(2, 1))
+    expect(await send('subscribers', [...items, { subscriberId: 'bob' }])).toEqual(done(3, 1))
     expect((await subscriber()).firstName).toBe('B')
+    // In one commit.
+    const { rows } = await sql`
+      SELECT DISTINCT xmin::text FROM subscribers WHERE environment_id = ${api.environmentId}`.execute(
+      server.database.db,
+    )
+    expect(rows).toHaveLength(1)
   })
 
   test('two imports of the same people at once both succeed, and each is there once', async () => {
@@ -291,6 +297,8 @@ describe('messages', () => {
     ...{
       redirect: { url: '/posts/1' },
       primaryAction: { label: 'Open', isCompleted: true },
+      secondaryAction: { label: 'Later', redirect: { url: 'https://example.com/later' } },
+      avatar: 'https://example.com/bob.png',
       tags: ['x'],
       data: { a: 1 },
     },
@@ -317,6 +325,10 @@ describe('messages', () => {
         },
         ...{ createdAt: message.createdAt, readAt: message.readAt, redirect: { url: '/posts/1', target: '_self' } },
         ...{ primaryAction: { label: 'Open', isCompleted: true }, tags: ['x'], data: { a: 1 } },
+        secondaryAction: {
+          ...{ label: 'Later', isCompleted: false, redirect: { url: 'https://example.com/later', target: '_blank' } },
+        },
+        avatar: 'https://example.com/bob.png',
         workflow: { identifier: 'comments' },
       },
     ])
@@ -438,8 +450,15 @@ test('nothing is sent, and nobody is told', async () => {
   const before = await told()
   await send('subscribers', [ada])
   await send('preferences', [{ subscriberId: 'ada', channels: { email: false } }])
+  const later = server.clock.now().toISOString()
+  expect(await send('subscribers', [{ ...ada, firstName: 'Changed', updatedAt: later }])).toEqual(done(1))
+  await addIntegration(server, api, { identifier: 'phones', provider: 'fcm', channel: 'push' })
+  expect(await send('credentials', [{ subscriberId: 'ada', providerId: 'fcm', deviceTokens: ['a'] }])).toEqual(done(1))
+  expect(await send('topic-subscriptions', [{ topicKey: 'news', subscriberId: 'ada' }])).toEqual(done(1))
   const message = { subscriberId: 'ada', workflowId: 'comments', body: 'x', createdAt: '2026-04-01T00:00:00.000Z' }
-  await send('messages', [message])
+  expect(await send('messages', [message])).toEqual(done(1))
+  expect(await send('messages', [{ ...message, readAt: later, updatedAt: later }])).toEqual(done(1))
+  await server.drain()
   expect(await told()).toBe(before)
   // An ordinary change is told, so the endpoint works.
   await api.patch('/v2/subscribers/ada', { firstName: 'New' })
@@ -453,6 +472,10 @@ describe('requests', () => {
     expect((await api.post('/v2/import/subscribers', { items: items(501) })).status).toBe(422)
     expect((await api.post('/v2/import/subscribers', { items: [7] })).status).toBe(422)
     expect((await api.post('/v2/import/subscribers', { items: items(500) })).body).toEqual(done(500))
+    // Almost as large as allowed, far larger than other requests may be.
+    const data = { text: 'x'.repeat(20_000) }
+    const wide = items(500).map((item) => ({ ...item, data }))
+    expect((await api.post('/v2/import/subscribers', { items: wide })).body).toEqual(done(500))
     const large = [{ subscriberId: 'x', data: { text: 'x'.repeat(10 * 1024 * 1024) } }]
     expect((await api.post('/v2/import/subscribers', { items: large })).status).toBe(413)
     expect((await api.post('/v2/import/nothing', { items: items(1) })).status).toBe(404)

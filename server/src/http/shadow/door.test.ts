@@ -60,7 +60,13 @@ describe('in front of any service', () => {
       ...['/v1/environments/me', '/v1/environments'],
     ])
       expect([path, (await shadow.front.get(path)).status]).toEqual([path, 200])
-    expect((await shadow.front.get('/v2/workflows/none/versions')).status).toBe(404)
+    for (const kind of ['workflows', 'layouts'])
+      expect((await shadow.front.get(`/v2/${kind}/none/versions`)).status).toBe(404)
+    // What is written there too.
+    const item = { subscriberId: 'imported' }
+    expect((await shadow.front.post('/v2/import/subscribers', { items: [item] })).body.imported).toBe(1)
+    const topic = { kind: 'topic', id: 'pushed', definition: { key: 'pushed' } }
+    expect((await shadow.front.post('/v2/definitions/push', { resources: [topic] })).body.applied).toBe(true)
     expect((await shadow.here.get('/v2/workflows')).status).toBe(200)
     expect(vendor.asked).toEqual([])
   })

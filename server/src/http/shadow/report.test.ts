@@ -286,6 +286,8 @@ describe('settings', () => {
       ...{ statusCode: 404, code: 'workflow_not_found', ctx: { workflowId: 'none' } },
     })
     expect((await shadow.here.patch('/v2/shadow', { live: ['a', 'a'] })).status).toBe(422)
+    expect((await shadow.here.patch('/v2/shadow', { settleMinutes: 1_440 })).body.settleMinutes).toBe(1_440)
+    expect((await shadow.here.patch('/v2/shadow', { settleMinutes: 1_441 })).status).toBe(422)
     for (const path of ['/v2/shadow', '/v2/shadow/report', '/v2/shadow/differences'])
       expect((await shadow.upstream.get(path)).body).toMatchObject({ statusCode: 409, code: 'shadow_not_set' })
     expect((await shadow.upstream.patch('/v2/shadow', { live: [] })).status).toBe(409)
