@@ -20,16 +20,19 @@ interface Sizes {
   /** Emails or push messages of a round. */
   count: number
   listed: number
+  /** Of a round, idle and busy each. */
   clicks: number
+  clickRounds: number
   imported: number
 }
 
 export async function benchConsent({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { rounds: 1, count: 300, listed: 10_000, clicks: 20, imported: 2_000 }
-    : { rounds: 5, count: 5_000, listed: 1_000_000, clicks: 400, imported: 100_000 }
+    ? { rounds: 1, count: 300, listed: 10_000, clicks: 20, clickRounds: 1, imported: 2_000 }
+    : { rounds: 5, count: 5_000, listed: 1_000_000, clicks: 400, clickRounds: 3, imported: 100_000 }
   const figures = [
     ...(await besideEachOther(before, sizes)),
+    await withService((service) => clicking(service, sizes)),
     await withService((service) => importing(service, sizes)),
     await withService((service) => pushing(service, sizes)),
   ]
@@ -106,21 +109,14 @@ async function emails([empty, full, earlier]: Service[], sizes: Sizes): Promise<
   try {
     const services = [empty, full, ...(earlier ? [earlier] : [])]
     for (const service of services) await prepare(service, sink.url, 'mail', 'transactional')
-    await prepare(full, sink.url, 'news', 'commercial')
-    const to = (number: number) => ({
-      subscriberId: `reader-${number % 1_000}`,
-      email: `reader-${number % 1_000}@example.com`,
-    })
     const rates = new Map(services.map((service) => [service, [] as number[]]))
     await fill(full, listed)
     for (let round = 0; round <= rounds; round += 1)
       for (const service of round % 2 === 0 ? services : services.toReversed()) {
-        const perSecond = await through(service, sink, { name: 'mail', count, to })
+        const perSecond = await through(service, sink, { name: 'mail', count, to: reader })
         if (round > 0 || rounds === 1) rates.get(service)?.push(perSecond)
       }
     const of = (service: Service) => median(rates.get(service) ?? [])
-    const links = await linksFor(full, sink, sizes)
-    const [idle, busy] = await clicksOf(full, sink, links, of(full) / 2)
     return [
       {
         ...{ id: 'mail', name: 'emails to a webhook', unit: '/s', ours: of(empty) },
@@ -130,16 +126,6 @@ async function emails([empty, full, earlier]: Service[], sizes: Sizes): Promise<
       {
         ...{ id: 'listed', name: `emails with ${listed.toLocaleString('en')} entries on the list`, unit: '/s' },
         ...{ ours: of(full), reference: of(empty), against: 'with none', target: { atLeast: 0.95 } },
-      },
-      {
-        ...{ id: 'click-p99', name: 'p99 of a click to unsubscribe while emails are sent at half of the maximum' },
-        ...{
-          unit: 'ms',
-          ours: percentile(busy, 0.99),
-          reference: percentile(idle, 0.99),
-          against: 'while nothing is sent',
-        },
-        target: { atMost: 5 },
       },
     ]
   } finally {
@@ -166,6 +152,11 @@ async function prepare({ send }: Service, webhookUrl: string, workflowId: string
 
 const clear = ({ database }: Service) => database.query('TRUNCATE suppressions')
 
+const reader = (number: number) => ({
+  subscriberId: `reader-${number % 1_000}`,
+  email: `reader-${number % 1_000}@example.com`,
+})
+
 /** Of other people, as it is in a service that has run for years. */
 async function fill({ database, environmentId }: Service, count: number): Promise<void> {
   await database.query(
@@ -180,28 +171,54 @@ async function fill({ database, environmentId }: Service, count: number): Promis
   await database.query('CHECKPOINT')
 }
 
-/** Twice as many as there are clicks in a round, each of somebody else. */
-async function linksFor(service: Service, sink: Counter, { clicks }: Sizes): Promise<string[]> {
-  sink.links.length = 0
-  const to = (number: number) => ({ subscriberId: `clicker-${number}`, email: `clicker-${number}@example.com` })
-  await through(service, sink, { name: 'news', count: clicks * 2, to })
-  return sink.links.slice(0, clicks * 2)
+/** Clicks while nothing is sent and beside emails, in turns. */
+async function clicking(service: Service, { count, clicks, clickRounds }: Sizes): Promise<Figure> {
+  const sink = await startCounter()
+  try {
+    await prepare(service, sink.url, 'mail', 'transactional')
+    await prepare(service, sink.url, 'news', 'commercial')
+    await through(service, sink, { name: 'mail', count, to: reader })
+    const most = await through(service, sink, { name: 'mail', count, to: reader })
+    const rounds: Array<{ idle: number; busy: number }> = []
+    while (rounds.length < clickRounds) {
+      const links = await linksFor(service, sink, { count: clicks * 2, round: rounds.length })
+      const idle = percentile(await click(service, links.slice(0, clicks)), 0.99)
+      const busy = percentile(await clickBesideMails(service, sink, links.slice(clicks), most / 2), 0.99)
+      rounds.push({ idle, busy })
+    }
+    return {
+      ...{ id: 'click-p99', name: 'p99 of a click to unsubscribe while emails are sent at half of the maximum' },
+      ...{ unit: 'ms', ours: median(rounds.map(({ busy }) => busy)), target: { atMost: 5 } },
+      ...{ reference: median(rounds.map(({ idle }) => idle)), against: 'while nothing is sent' },
+    }
+  } finally {
+    sink.stop()
+  }
 }
 
-async function clicksOf(
+/** Each of somebody who has not clicked yet. */
+async function linksFor(
+  service: Service,
+  sink: Counter,
+  { count, round }: { count: number; round: number },
+): Promise<string[]> {
+  sink.links.length = 0
+  const to = (number: number) => ({
+    subscriberId: `clicker-${round}-${number}`,
+    email: `clicker-${round}-${number}@example.com`,
+  })
+  await through(service, sink, { name: 'news', count, to })
+  return sink.links.slice(0, count)
+}
+
+async function clickBesideMails(
   service: Service,
   sink: Counter,
   links: string[],
   perSecond: number,
-): Promise<[idle: number[], busy: number[]]> {
-  const half = Math.floor(links.length / 2)
-  const idle = await click(service, links.slice(0, half))
-  const seconds = Math.ceil(half / clicksPerSecond) + 1
+): Promise<number[]> {
+  const seconds = Math.ceil(links.length / clicksPerSecond) + 1
   const before = sink.taken()
-  const to = (number: number) => ({
-    subscriberId: `reader-${number % 1_000}`,
-    email: `reader-${number % 1_000}@example.com`,
-  })
   const load = { url: service.url, apiKey: service.apiKey, connections: 32 }
   const batch = 10
   const sending = sendSteadily(
@@ -211,15 +228,15 @@ async function clicksOf(
     (number) => ({
       events: Array.from({ length: batch }, (_, place) => ({
         name: 'mail',
-        to: to(number * batch + place),
+        to: reader(number * batch + place),
         payload: {},
       })),
     }),
   )
-  const busy = await click(service, links.slice(half))
+  const took = await click(service, links)
   await sending
   if (sink.taken() === before) throw new Error('no mail was sent beside the clicks')
-  return [idle, busy]
+  return took
 }
 
 async function click({ url }: Service, links: string[]): Promise<number[]> {

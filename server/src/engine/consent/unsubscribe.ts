@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import { type Link, noAddress } from '../../db/core/link-tokens.ts'
+import type { ChannelChoices } from '../../db/core/tables.ts'
 import { timeIn } from '../../db/queries/environments.ts'
-import { holdSubscriber, readPreferences, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
+import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
 
@@ -87,42 +88,44 @@ function scopeOf({ category }: Link, { workflow }: Known): { type: 'category' | 
   return workflow === undefined ? undefined : { type: 'workflow', id: workflow }
 }
 
+/** A subscriber, a message and a workflow: each null where there is none. */
+interface Found {
+  id: string | null
+  subscriber_id: string
+  email: string | null
+  phone: string | null
+  sent_email: string | null
+  sent_phone: string | null
+  context_keys: string[] | null
+  identifier: string | null
+}
+
 async function lookUp(tx: Tx, link: Link): Promise<Known> {
-  const { environmentId, addressHash } = link
-  const subscriber = await tx
-    .selectFrom('subscribers')
-    .select(['id', 'subscriber_id', 'email', 'phone'])
-    .where('environment_id', '=', environmentId)
-    .where('id', '=', link.subscriberRowId)
-    .executeTakeFirst()
-  const message = await tx
-    .selectFrom('messages')
-    .select(['email', 'phone', 'context_keys', 'workflow'])
-    .where('environment_id', '=', environmentId)
-    .where('id', '=', link.messageId)
-    .executeTakeFirst()
-  const addressOf = (row: { email: string | null; phone: string | null } | undefined) => {
-    const given = link.channel === 'email' ? row?.email : row?.phone
+  const { environmentId, addressHash, workflowId } = link
+  const { rows } = await sql<Found>`
+    SELECT s.id, s.subscriber_id, s.email, s.phone, m.email AS sent_email, m.phone AS sent_phone, m.context_keys,
+      coalesce(w.identifier, (
+        SELECT v.definition ->> 'identifier' FROM workflow_versions v
+        WHERE v.environment_id = ${environmentId} AND v.workflow_id = ${workflowId} ORDER BY v.version DESC LIMIT 1
+      ), m.workflow) AS identifier
+    FROM (SELECT) AS link
+    LEFT JOIN subscribers s ON s.environment_id = ${environmentId} AND s.id = ${link.subscriberRowId}
+    LEFT JOIN messages m ON m.environment_id = ${environmentId} AND m.id = ${link.messageId}
+    LEFT JOIN workflows w ON w.environment_id = ${environmentId} AND w.id = ${workflowId}`.execute(tx)
+  const found = rows[0]
+  const addressOf = (email: string | null | undefined, phone: string | null | undefined) => {
+    const given = link.channel === 'email' ? email : phone
     const compared = given ? comparedAddress(link.channel, given) : undefined
     return compared !== undefined && hashOfAddress(compared).equals(addressHash) ? compared : undefined
   }
-  const own = addressOf(subscriber)
+  const own = addressOf(found?.email, found?.phone)
+  const isSpokenFor = own !== undefined || !hasAddress(link)
   return {
-    subscriber: own === undefined && hasAddress(link) ? undefined : subscriber,
-    address: own ?? addressOf(message) ?? null,
-    workflow: (await identifierOf(tx, link)) ?? message?.workflow,
-    contextKeys: link.hasContexts ? message?.context_keys : [],
+    subscriber: found?.id && isSpokenFor ? { id: found.id, subscriber_id: found.subscriber_id } : undefined,
+    address: own ?? addressOf(found?.sent_email, found?.sent_phone) ?? null,
+    workflow: found?.identifier ?? undefined,
+    contextKeys: link.hasContexts ? (found?.context_keys ?? undefined) : [],
   }
-}
-
-async function identifierOf(tx: Tx, { environmentId, workflowId }: Link): Promise<string | undefined> {
-  const { rows } = await sql<{ identifier: string }>`
-    SELECT identifier FROM workflows WHERE environment_id = ${environmentId} AND id = ${workflowId}
-    UNION ALL
-    (SELECT definition ->> 'identifier' FROM workflow_versions
-     WHERE environment_id = ${environmentId} AND workflow_id = ${workflowId} ORDER BY version DESC LIMIT 1)
-    LIMIT 1`.execute(tx)
-  return rows[0]?.identifier
 }
 
 /** A workflow that a link speaks for. */
@@ -141,22 +144,19 @@ async function meantBy(
   { holds }: { holds: boolean },
 ): Promise<Meant[]> {
   if (!subscriber || !contextKeys) return []
-  const { environmentId, category, channel } = link
-  const workflows = await tx
-    .selectFrom('workflows')
-    .select(['id', 'identifier'])
-    .where('environment_id', '=', environmentId)
-    .where((where) =>
-      category === null ? where('id', '=', link.workflowId) : where('consent_category', '=', category),
-    )
-    .orderBy('id')
-    .$if(holds, (query) => query.forKeyShare())
-    .execute()
-  const { byWorkflow } = await readPreferences(tx, { environmentId, subscriberRowId: subscriber.id, contextKeys })
-  return workflows.map(({ id, identifier }) => {
-    const row = byWorkflow.get(id)
-    return { id, identifier, offSince: row?.channels[channel] === false ? row.updated_at : undefined }
-  })
+  const { environmentId, category, workflowId, channel } = link
+  const { rows } = await sql<{ id: string; identifier: string; channels: ChannelChoices | null; updated_at: Date }>`
+    SELECT w.id, w.identifier, p.channels, p.updated_at
+    FROM workflows w
+    LEFT JOIN subscriber_preferences p ON p.environment_id = w.environment_id AND p.subscriber_row_id = ${subscriber.id}
+      AND p.workflow_id = w.id AND p.context_keys = ${contextKeys}::text[]
+    WHERE w.environment_id = ${environmentId}
+      AND ${category === null ? sql`w.id = ${workflowId}` : sql`w.consent_category = ${category}`}
+    ORDER BY w.id ${holds ? sql`FOR KEY SHARE OF w` : sql``}`.execute(tx)
+  return rows.map(({ id, identifier, channels, updated_at }) => ({
+    ...{ id, identifier },
+    offSince: channels?.[channel] === false ? updated_at : undefined,
+  }))
 }
 
 async function lastRefusal(tx: Tx, link: Link, known: Known): Promise<Date | undefined> {
