@@ -178,7 +178,7 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
     [poolIds],
   )
   const ids = rows.map((row) => row.id)
-  // From here on they begin nothing (`isListed` in statements.ts).
+  // From here on they begin nothing (`isListed` in call-statements.ts).
   await client.query('SELECT FROM workers WHERE pool_id = ANY ($1) ORDER BY pool_id FOR UPDATE', [ids])
   const { rows: taken } = await client.query<CallKey>({ ...takenCalls, values: [ids] })
   const columns = [

@@ -31,7 +31,7 @@ export const callName = ({ id, attempts }: Pick<JobState, 'id' | 'attempts'>): s
 /** The worker that calls are taken for. One that was taken for dead and is back is another holder: others have its calls. */
 export interface Holder {
   id: string
-  /** Its row in the list of live workers, which no later row of the same worker equals (`isListed` in statements.ts). */
+  /** Its row in the list of live workers, which no later row of the same worker equals (`isListed` in call-statements.ts). */
   listing: string
 }
 
