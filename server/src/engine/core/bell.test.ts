@@ -89,6 +89,25 @@ test('many commits ring once', async () => {
   await leave()
 })
 
+test('nobody is told where all workers are of this process', async () => {
+  const { pool } = server.database
+  const bell = new Bell(pool)
+  bell.join('own', ['wake'], () => undefined)
+  await pool.query("INSERT INTO workers VALUES ('own')")
+  const { heard, leave } = await listening()
+  const told = vi.spyOn(pool, 'query')
+  bell.ring('wake', 1)
+  await expect.poll(() => told.mock.calls.length).toBe(1)
+  await told.mock.results[0]?.value
+  told.mockRestore()
+  expect(heard).toEqual([])
+  await pool.query("INSERT INTO workers VALUES ('of another process')")
+  bell.ring('wake', 2)
+  await expect.poll(() => heard).toEqual([expect.stringMatching(/"count":2\b/)])
+  await pool.query("DELETE FROM workers WHERE pool_id IN ('own', 'of another process')")
+  await leave()
+})
+
 test('accepting a trigger notifies nobody within its commit, and a worker that hears nothing finds the job', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'news', [inApp()])
@@ -110,7 +129,7 @@ test('accepting a trigger notifies nobody within its commit, and a worker that h
 test('a worker of the same process hears of its tasks without the database', () => {
   const heard: number[] = []
   const bell = new Bell(server.database.pool)
-  const leave = bell.join(['wake'], (count) => heard.push(count))
+  const leave = bell.join('own', ['wake'], (count) => heard.push(count))
   bell.ring('wake', 2)
   bell.ring('deliver', 1)
   expect(heard).toEqual([2])

@@ -131,7 +131,8 @@ async function startRun(options: Options): Promise<Run> {
     presence.enter(poolId)
     hands?.open({ id: poolId, isShown: () => presence.untilShown() === undefined })
     const nudge = (count: number) => workerPool.nudge(count)
-    for (const teller of [alarm, bell]) if (teller) leaves.push(teller.join(Object.keys(tasks), nudge))
+    if (alarm) leaves.push(alarm.join(Object.keys(tasks), nudge))
+    if (bell) leaves.push(bell.join(poolId, Object.keys(tasks), nudge))
     for (const round of rounds) {
       void goRound(pool, round, log)
       timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
