@@ -65,7 +65,8 @@ const askedIn = async (transactionId: string): Promise<string[]> =>
   ((await questionOf(transactionId))?.asked ?? []).map(({ subscriberId }: { subscriberId: string }) => subscriberId)
 const contentsOf = async (transactionId: string) => {
   const { rows } = await client.query<{ subscriber_id: string; step_id: string }>(
-    'SELECT subscriber_id, step_id FROM messages WHERE transaction_id = $1 ORDER BY id',
+    // Ids of one second from two processes are in no order.
+    'SELECT subscriber_id, step_id FROM messages WHERE transaction_id = $1 ORDER BY created_at, id',
     [transactionId],
   )
   return rows.map(({ subscriber_id, step_id }) => `${subscriber_id} ${step_id}`)
