@@ -16,7 +16,7 @@ interface Limits<Item> {
   mostItems: number
   /** The same when that many and another group wait, so that the other lanes still find work. */
   mostItemsWhenFull?: number
-  /** Whether to hold back, however many wait. */
+  /** Whether to hold back, however many wait: then there is one lane, and no larger group. */
   isSlow?(): boolean
   /** Least time between the starts of two commits of a lane, unless a whole group waits: where that wait is not noticed. */
   paceMs?: number
@@ -65,7 +65,7 @@ export class GroupCommit<Item, Result> {
 
   #hasWorkFor(lanes: number): boolean {
     const { lanes: usual = 1, lanesWhenFull = usual, mostItems } = this.#limits
-    if (lanes <= usual) return this.#waiting.length > 0
+    if (lanes === 1 || (lanes <= usual && !this.#isSlow)) return this.#waiting.length > 0
     return lanes <= lanesWhenFull && this.#waiting.length >= mostItems && !this.#isSlow
   }
 

@@ -84,7 +84,8 @@ export class Triggers {
     // Two lanes: while the database writes one group, the other's messages are rendered. With nothing to render it does not
     // help: groups only get smaller (0.72 of the route without work instead of 0.74). While many wait, a third lane and larger
     // groups do a fifth more; with fewer waiting, a large group leaves nothing for the other lane. Where each trigger leads to
-    // a call, the calls are the bottleneck, and those without a free slot in this process cost a third more.
+    // a call, the calls are the bottleneck, and those that this process cannot hold cost a third more. Then one lane: of 10,000
+    // mails at once, two thirds went through the queue with two lanes, and 990 instead of 1,270 a second were sent.
     const isSlow = () => surroundings.hands?.areBusy ?? false
     const limits = { lanes: 2, lanesWhenFull: 3, mostItems: 100, mostItemsWhenFull: 200, isSlow, ...size }
     this.#immediate = new GroupCommit((group) => this.#storeAndStart(group), isOutage, limits)

@@ -131,6 +131,19 @@ describe('concurrent calls', () => {
     expect(await waiting[1]).toMatchObject({ admitted: true })
   })
 
+  test('a slot goes to the one that has waited longest, not to one that comes as it becomes free', async () => {
+    breaker = new CircuitBreaker({ clock, random: () => 0, elapsed: () => performance.now(), patienceMs: 3_600_000 })
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    const order: string[] = []
+    const waits = (name: string) => enter().then(() => order.push(name))
+    const all = [waits('first'), waits('second')]
+    passes[0]?.succeed()
+    all.push(waits('late'))
+    for (const pass of passes.slice(1, 3)) pass.succeed()
+    await Promise.all(all)
+    expect(order).toEqual(['first', 'second', 'late'])
+  })
+
   test('slow ones are limited to a few, so that an integration that hangs leaves room for others', async () => {
     const slow = await Promise.all(Array.from({ length: 4 }, () => admitted()))
     clock.advance({ seconds: 2 })

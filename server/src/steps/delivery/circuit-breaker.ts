@@ -51,16 +51,21 @@ interface Circuit {
   openUntil: number | undefined
   isProbing: boolean
   hasSucceeded: boolean
-  calls: Set<Call>
   /** When a call last began or ended, by the monotonic clock. */
   movedAt: number
-  waiting: Set<{ isBegun: boolean; end(): void }>
+  /** For calls that were written down as begun when they were taken, and for others. */
+  lanes: { begun: Lane; other: Lane }
 }
 
-/** In flight. */
-interface Call {
-  since: number
-  isBegun: boolean
+interface Lane {
+  inFlight: Set<{ since: number }>
+  /** The first to come is the first to go. */
+  waiting: Set<Waiting>
+}
+
+interface Waiting {
+  /** Gives it the slot that has become free. */
+  take(): void
 }
 
 /** Failures of transport, or of the whole service; after any other error, the service does answer. */
@@ -119,34 +124,49 @@ export class CircuitBreaker implements Circuits {
   /** @param isBegun whether the call is already written down as begun */
   async enter(key: CircuitKey, isBegun = false): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
-    // Randomised, so that not all give up in the same moment and hold up everyone else.
-    const patienceMs = this.#patienceMs * (1 + this.#surroundings.random())
-    for (;;) {
-      const refused = this.#refusal(circuit, isBegun)
-      if (!refused) return this.#admit(key, circuit, isBegun)
-      const leftMs = circuit.movedAt + patienceMs - this.#surroundings.elapsed()
-      if (refused.why === 'open' || leftMs <= 0) return refused
-      await turnIn(circuit, isBegun, leftMs)
-    }
+    const lane = isBegun ? circuit.lanes.begun : circuit.lanes.other
+    const refused = this.#refusal(circuit, lane)
+    if (!refused) return this.#admit(key, circuit, lane)
+    return refused.why === 'open' ? refused : this.#wait(key, circuit, lane)
   }
 
-  #admit(key: CircuitKey, circuit: Circuit, isBegun: boolean): Pass {
-    const now = this.#now()
+  /** For a slot, as long as the circuit moves. */
+  #wait(key: CircuitKey, circuit: Circuit, lane: Lane): Promise<Pass | Refusal> {
+    // Randomised, so that not all give up in the same moment and hold up everyone else.
+    const patienceMs = this.#patienceMs * (1 + this.#surroundings.random())
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined
+      const decide = () => {
+        clearTimeout(timer)
+        const refused = this.#refusal(circuit, lane)
+        const leftMs = circuit.movedAt + patienceMs - this.#surroundings.elapsed()
+        if (refused?.why === 'busy' && leftMs > 0) {
+          timer = setTimeout(decide, leftMs)
+          return
+        }
+        lane.waiting.delete(waiting)
+        resolve(refused ?? this.#admit(key, circuit, lane))
+      }
+      const waiting = { take: decide }
+      lane.waiting.add(waiting)
+      decide()
+    })
+  }
+
+  #admit(key: CircuitKey, circuit: Circuit, lane: Lane): Pass {
     const isProbe = circuit.openUntil !== undefined
     if (isProbe) circuit.isProbing = true
-    const call = { since: now, isBegun }
-    circuit.calls.add(call)
+    const call = { since: this.#now() }
+    lane.inFlight.add(call)
     circuit.movedAt = this.#surroundings.elapsed()
     const leave = (end: () => void) => () => {
-      circuit.calls.delete(call)
+      lane.inFlight.delete(call)
       circuit.movedAt = this.#surroundings.elapsed()
       if (isProbe) circuit.isProbing = false
       end()
-      for (const next of circuit.waiting)
-        if (next.isBegun === isBegun) {
-          next.end()
-          break
-        }
+      // At once, so that none that comes later gets the slot.
+      const [next] = lane.waiting
+      next?.take()
     }
     return {
       admitted: true,
@@ -158,7 +178,8 @@ export class CircuitBreaker implements Circuits {
 
   /** Whether `enter` would admit a call, perhaps after a wait. */
   admits(key: CircuitKey): boolean {
-    return this.#refusal(this.#circuit(key), false)?.why !== 'open'
+    const circuit = this.#circuit(key)
+    return this.#refusal(circuit, circuit.lanes.other)?.why !== 'open'
   }
 
   /** Circuits that admit no call, or only a probe. */
@@ -168,7 +189,7 @@ export class CircuitBreaker implements Circuits {
     return count
   }
 
-  #refusal({ openUntil, isProbing, calls, movedAt }: Circuit, isBegun: boolean): Refusal | undefined {
+  #refusal({ openUntil, isProbing, movedAt, lanes }: Circuit, lane: Lane): Refusal | undefined {
     const now = this.#now()
     const refused = (why: Refusal['why'], until: number): Refusal => ({
       admitted: false,
@@ -179,9 +200,10 @@ export class CircuitBreaker implements Circuits {
     if (isProbing) return refused('open', now + limits.probeWaitMs)
     const stillMs = this.#surroundings.elapsed() - movedAt
     const isMoving = stillMs < this.#patienceMs
-    const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
-    const isFull = calls.size >= limits.calls && countOf(calls, isBegun) >= limits.calls
-    if (!hangs && !isFull) return undefined
+    const isSlow = ({ since }: { since: number }) => now - since >= limits.slowMs
+    const hangs =
+      !isMoving && [...lanes.begun.inFlight, ...lanes.other.inFlight].filter(isSlow).length >= limits.slowCalls
+    if (!hangs && lane.inFlight.size < limits.calls) return undefined
     return refused('busy', now + Math.min(limits.longestHangWaitMs, Math.max(limits.busyWaitMs, stillMs)))
   }
 
@@ -195,9 +217,8 @@ export class CircuitBreaker implements Circuits {
       openUntil: undefined,
       isProbing: false,
       hasSucceeded: false,
-      calls: new Set(),
       movedAt: 0,
-      waiting: new Set(),
+      lanes: { begun: { inFlight: new Set(), waiting: new Set() }, other: { inFlight: new Set(), waiting: new Set() } },
     }
     this.#circuits.set(name, made)
     if (this.#circuits.size > mostCircuits) this.#forgetOne(name)
@@ -205,8 +226,9 @@ export class CircuitBreaker implements Circuits {
   }
 
   #forgetOne(except: string): void {
-    for (const [name, { openUntil, calls, waiting }] of this.#circuits) {
-      if (name === except || openUntil !== undefined || calls.size + waiting.size > 0) continue
+    for (const [name, { openUntil, lanes }] of this.#circuits) {
+      const isUsed = [lanes.begun, lanes.other].some(({ inFlight, waiting }) => inFlight.size + waiting.size > 0)
+      if (name === except || openUntil !== undefined || isUsed) continue
       this.#circuits.delete(name)
       return
     }
@@ -234,24 +256,4 @@ export class CircuitBreaker implements Circuits {
   #now(): number {
     return this.#surroundings.clock.now().getTime()
   }
-}
-
-function countOf(calls: Set<Call>, isBegun: boolean): number {
-  let count = 0
-  for (const call of calls) if (call.isBegun === isBegun) count += 1
-  return count
-}
-
-/** Waits until a call of the same kind ends and it is this caller's turn, or for at most this long. */
-function turnIn({ waiting }: Circuit, isBegun: boolean, mostMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      waiting.delete(entry)
-      resolve()
-    }
-    const entry = { isBegun, end }
-    const timer = setTimeout(end, mostMs)
-    waiting.add(entry)
-  })
 }
