@@ -62,6 +62,8 @@ export class SmtpSession {
   #text = ''
   /** Replies still to come. */
   #owed = 0
+  /** What goes out with one write, while that is being put together. */
+  #together: string | undefined
   /** Who waits for how many replies. */
   #wanted: { count: number; resolve(replies: Reply[]): void; reject(reason: unknown): void } | undefined
   #failure: SmtpFailure | undefined
@@ -164,9 +166,7 @@ export class SmtpSession {
     })
     if (this.#failure) throw this.#failure
     const beginning = typeof mail.content === 'string' ? dotStuffed(mail.content) : await this.#writeMost(mail.content)
-    const hasRoom = this.#write(`${beginning}.\r\n`, 1)
-    this.#sent = mail
-    if (this.#mayPipeline) this.#offer(mail, hasRoom)
+    this.#writeLast(mail, `${beginning}.\r\n`)
     const [reply = noReply] = await this.#answers(1)
     // Neither accepted nor refused: the mail's fate is unknown.
     if (!isFine(reply) && reply.code < 400) throw this.#end(textOf(reply))
@@ -183,13 +183,23 @@ export class SmtpSession {
     await this.#ask('RSET\r\n').catch(() => undefined)
   }
 
-  /** What is written while the server does not read has not begun. */
-  #offer(mail: WholeMail, hasRoom: boolean): void {
-    if (hasRoom) this.#onFree()
-    else
-      void this.#drained().then(() => {
-        if (this.#sent === mail && !this.#failure) this.#onFree()
-      })
+  /**
+   * The end of a mail's text, with the commands of the next in the same write: 1.3 instead of 2 writes a mail. But what is written
+   * while the server does not read has not begun.
+   */
+  #writeLast(mail: WholeMail, text: string): void {
+    const hasRoom = this.#socket.writableLength + text.length < this.#socket.writableHighWaterMark
+    this.#together = ''
+    this.#write(text, 1)
+    this.#sent = mail
+    if (this.#mayPipeline && hasRoom) this.#onFree()
+    const together = this.#together
+    this.#together = undefined
+    this.#socket.write(together, 'latin1')
+    if (!this.#mayPipeline || hasRoom) return
+    void this.#drained().then(() => {
+      if (this.#sent === mail && !this.#failure) this.#onFree()
+    })
   }
 
   quit(): void {
@@ -255,11 +265,11 @@ export class SmtpSession {
     return this.#answers(1)
   }
 
-  /** @returns whether the socket has room for more */
-  #write(text: string, replies: number): boolean {
+  #write(text: string, replies: number): void {
     if (this.#failure) throw this.#failure
     this.#owed += replies
-    return this.#socket.write(text, 'latin1')
+    if (this.#together === undefined) this.#socket.write(text, 'latin1')
+    else this.#together += text
   }
 
   /** Writes all chunks but the last, each when the socket has room. @returns the last */
