@@ -152,11 +152,12 @@ class TextWriter {
   }
 }
 
-/** Most of an email's size, but no text: style sheets, and attributes of everything but links. */
-const silent = /<style>[^<]*<\/style>|(<(?!a\s)[a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"<>]*")+(?=\s*>)/gi
+/** Most of an email's size, but no text: style sheets, tags without a meaning here, and attributes of everything but links. */
+const silent =
+  /<style>[^<]*<\/style>|<(?:meta|\/?tbody)(?:\s+[a-z-]+="[^"<>]*")*\s*>|(<(?!a\s)[a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"<>]*")+(?=\s*>)/gi
 
 export function plainText(email: string): string {
-  // Dropped up front, so that the tokenizer need not read it: 21 instead of 45 µs for a small email.
+  // Dropped up front, so that the tokenizer need not read it: 17 instead of 45 µs for a small email.
   const html = email.replace(silent, '$1')
   const writer = new TextWriter()
   let tag = ''
