@@ -189,12 +189,12 @@ type MaybePromise<Value> = Value | Promise<Value>
 /** The time in which a request may be handed over that nobody has objected to. After it, it has to be asked about again. */
 export interface Turn {
   readonly isOver: boolean
-  /** Calls this when it is over; at once if it already is. */
-  whenOver(end: () => void): void
+  /** Calls this when it is over; at once if it already is. @returns to be called once the request is handed over */
+  whenOver(end: () => void): () => void
 }
 
 /** For requests that nobody objects to. */
-export const endlessTurn: Turn = { isOver: false, whenOver: () => undefined }
+export const endlessTurn: Turn = { isOver: false, whenOver: () => () => undefined }
 
 export interface Tools {
   /** Sends the request that delivers, with provider data. Throws a `DeliveryError` unless the vendor accepts. */

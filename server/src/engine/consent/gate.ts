@@ -62,8 +62,8 @@ const paceMs = 20
 const busyPauseMs = 5
 /** Half of the time after which PostgreSQL ends a transaction that is idle, and with it the locks. */
 const longestTurnMs = 500
-/** How long a turn lasts in which calls wait for connections. */
-const awaitedTurnMs = 12
+/** How long a turn lasts at most for calls that wait for connections. */
+const awaitedTurnMs = 30
 
 export class Gate implements SuppressionGate {
   readonly #parts: Parts
@@ -80,7 +80,7 @@ export class Gate implements SuppressionGate {
       mostSize: batch,
       sizeOf: ({ hashes }) => hashes.length,
       paceMs,
-      restMs: () => (this.#turn?.isAwaited ? awaitedTurnMs : 0),
+      rest: () => this.#turn?.untilStarted(),
     })
   }
 
@@ -135,7 +135,8 @@ export class Gate implements SuppressionGate {
       throw error
     }
     if (!this.#batches.isWanted) {
-      if (turn.isAwaited) setTimeout(() => this.#end(turn, client), awaitedTurnMs)
+      const started = turn.untilStarted()
+      if (started) void started.then(() => this.#end(turn, client))
       else this.#end(turn, client)
     }
     return results
@@ -163,16 +164,27 @@ export class Gate implements SuppressionGate {
 /** While the transaction of a batch is open, and its locks are held. */
 class BatchTurn implements Turn {
   #untilMs = Number.POSITIVE_INFINITY
-  #ends: Array<() => void> = []
+  /** Calls that have not been started. */
+  readonly #waiting = new Set<() => void>()
+  #started: Promise<void> | undefined
+  #whenStarted: () => void = () => undefined
   #leave: () => void = () => undefined
 
   get isOver(): boolean {
     return performance.now() >= this.#untilMs
   }
 
-  /** Whether calls wait to be started in it. */
-  get isAwaited(): boolean {
-    return this.#ends.length > 0
+  /** Until all calls have been started, or for as long as they may wait. Undefined if none waits. */
+  untilStarted(): Promise<void> | undefined {
+    if (this.#waiting.size === 0) return undefined
+    this.#started ??= new Promise((resolve) => {
+      const timer = setTimeout(resolve, awaitedTurnMs)
+      this.#whenStarted = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    return this.#started
   }
 
   begin(client: pg.PoolClient): void {
@@ -182,15 +194,21 @@ class BatchTurn implements Turn {
     this.#untilMs = performance.now() + longestTurnMs
   }
 
-  whenOver(end: () => void): void {
+  whenOver(end: () => void): () => void {
     if (this.isOver) end()
-    else this.#ends.push(end)
+    else this.#waiting.add(end)
+    return () => {
+      if (this.#waiting.delete(end) && this.#waiting.size === 0) this.#whenStarted()
+    }
   }
 
   end(): void {
     this.#untilMs = 0
     this.#leave()
-    for (const end of this.#ends.splice(0)) end()
+    const late = [...this.#waiting]
+    this.#waiting.clear()
+    this.#whenStarted()
+    for (const end of late) end()
   }
 }
 

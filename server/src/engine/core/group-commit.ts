@@ -20,8 +20,8 @@ interface Limits<Item> {
   isSlow?(): boolean
   /** Least time between the starts of two commits of a lane, unless a whole group waits: where that wait is not noticed. */
   paceMs?: number
-  /** Least time between the end of a commit and the next of its lane. */
-  restMs?(): number
+  /** After a commit, until its lane may begin the next. */
+  rest?(): Promise<void> | undefined
   /** In the unit of `sizeOf`. */
   mostSize: number
   sizeOf(item: Item): number
@@ -86,10 +86,9 @@ export class GroupCommit<Item, Result> {
   }
 
   async #rest(began: number): Promise<void> {
-    const { paceMs = 0, restMs, mostItems } = this.#limits
+    const { paceMs = 0, rest, mostItems } = this.#limits
     const leftMs = this.#waiting.length < mostItems ? paceMs - (performance.now() - began) : 0
-    const pauseMs = Math.max(leftMs, restMs?.() ?? 0)
-    if (pauseMs > 0) await sleep(pauseMs)
+    await Promise.all([leftMs > 0 ? sleep(leftMs) : undefined, rest?.()])
   }
 
   #take(): Entry<Item, Result>[] {

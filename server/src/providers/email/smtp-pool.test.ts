@@ -537,8 +537,9 @@ class ShortTurn {
   isOver = false
   readonly #ends: Array<() => void> = []
 
-  whenOver(end: () => void): void {
+  whenOver(end: () => void): () => void {
     this.#ends.push(end)
+    return () => undefined
   }
 
   end(): void {

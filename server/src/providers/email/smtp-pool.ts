@@ -217,9 +217,20 @@ export class SmtpPool {
   }
 
   /** For a connection, while its turn lasts. */
-  #wait(waiting: InTurn, turn: Turn): void {
+  #wait({ start, miss, fail }: InTurn, turn: Turn): void {
+    const waiting: InTurn = {
+      start() {
+        start()
+        handedOver()
+      },
+      miss,
+      fail(reason) {
+        fail(reason)
+        handedOver()
+      },
+    }
     this.#inTurn.push(waiting)
-    turn.whenOver(() => {
+    const handedOver = turn.whenOver(() => {
       const at = this.#inTurn.indexOf(waiting)
       if (at < 0) return
       this.#inTurn.splice(at, 1)
