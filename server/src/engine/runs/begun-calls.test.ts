@@ -1,5 +1,5 @@
 // What another worker does with the calls of one that died: those it had begun may have arrived, the others have not.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
@@ -247,6 +247,21 @@ describe('a call to a provider', () => {
       isTold = true
     })
     expect(isTold).toBe(true)
+  })
+
+  test('ends its turn as soon as what waited in it has been handed over', async () => {
+    const gate = gateOf(await notesOf('handed'))
+    // No turn ends because it has lasted long enough.
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let handedOver: (() => void) | undefined
+    await gate.pass(sender, to('handed'), async (turn) => {
+      handedOver = turn.whenOver(() => undefined)
+    })
+    const lock = lockOfHash(hashOfAddress('handed@example.com'))
+    const free = server.database.pool.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock])
+    handedOver?.()
+    await free
   })
 
   test('goes on after the connection to the database was lost in a turn', async () => {
