@@ -29,7 +29,7 @@ interface Sizes {
 export async function benchConsent({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
     ? { rounds: 1, count: 300, listed: 10_000, clicks: 20, clickRounds: 1, imported: 2_000 }
-    : { rounds: 5, count: 5_000, listed: 1_000_000, clicks: 400, clickRounds: 3, imported: 100_000 }
+    : { rounds: 9, count: 5_000, listed: 1_000_000, clicks: 400, clickRounds: 3, imported: 100_000 }
   const figures = [
     ...(await besideEachOther(before, sizes)),
     await withService((service) => clicking(service, sizes)),
