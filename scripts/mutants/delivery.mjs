@@ -80,12 +80,12 @@ export const delivery = {
     },
     {
       breaks: 'a call that has ended goes on counting',
-      from: 'circuit.calls.delete(call)',
+      from: 'lane.inFlight.delete(call)',
       to: '',
     },
     {
       breaks: 'nobody is woken when a call ends',
-      from: 'next.end()',
+      from: 'next?.take()',
       to: '',
     },
     {
