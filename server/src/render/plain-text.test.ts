@@ -34,3 +34,12 @@ test.each([
 test('unclosed tags cost no more than others', () => {
   expect(plainText(`${'<div>'.repeat(100_000)}x`)).toBe('x')
 })
+
+test('tags that are dropped up front change nothing around them', () => {
+  const email = (meta: string, begin: string, end: string) =>
+    `<html><head>${meta}<title>No</title></head><body><p>one ${meta}two</p>${meta}<table>${begin}<tr><td>a</td><td>b</td></tr>${end}</table>three</body></html>`
+  const text = plainText(email('<meta name="x" content="y">', '<tbody class="z">', '</tbody>'))
+  expect(text).toBe(plainText(email('', '', '')))
+  expect(text).toBe('one two\n\na b\nthree')
+  expect(plainText('<metadata>kept</metadata>')).toBe('kept')
+})

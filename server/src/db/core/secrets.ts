@@ -85,9 +85,7 @@ export class Secrets {
 
   #brief(bytes: Buffer, salt: string, { signing }: Keys): Buffer {
     // As text first: a buffer of its own for each digest costs more than the signature.
-    const digest = createHmac('sha256', signing)
-      .update(`${salt}\0${bytes.toString('latin1')}`, 'latin1')
-      .digest('hex')
+    const digest = createHmac('sha256', signing).update(`${salt}\0`).update(bytes).digest('hex')
     return Buffer.from(digest.slice(0, 2 * this.briefBytes), 'hex')
   }
 

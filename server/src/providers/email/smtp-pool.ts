@@ -93,8 +93,9 @@ export class SmtpPool {
   #given = 0
   /** Mails that have asked without a place, and have not begun. */
   #early = 0
-  /** For a place; mails that ask for the second time only get one of these. */
+  /** Mails that have not asked yet. */
   readonly #waiting: Waiting[] = []
+  /** Those that have missed a turn: they get a place before others, and never ask without one. */
   readonly #askAgain: Waiting[] = []
   /** In their turn, without a place. */
   readonly #inTurn: InTurn[] = []
