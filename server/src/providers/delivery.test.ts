@@ -168,11 +168,18 @@ describe('the recorded exchange', () => {
     const exchange = await exchangeOf((tools) => ask(tools, undefined, { text, token, more: 'z'.repeat(50) }), {
       token,
     })
-    expect(exchange?.request.body).toHaveLength(501)
+    expect(exchange?.request.body).toHaveLength(503)
     expect(exchange?.request.body).not.toContain('see')
-    expect(exchange?.response?.body).toBe(`${'y'.repeat(300)}…`)
+    expect(exchange?.response?.body).toBe(`${'y'.repeat(300)}...`)
     vendor.plays(() => ({ status: 500, body: 'y'.repeat(5_000) }))
-    expect((await exchangeOf((tools) => ask(tools)))?.response?.body).toBe(`${'y'.repeat(2_000)}…`)
+    expect((await exchangeOf((tools) => ask(tools)))?.response?.body).toBe(`${'y'.repeat(2_000)}...`)
+  })
+
+  test('is as long where secrets were masked, and has no part of one that stands across the cut', async () => {
+    const token = `s${'e'.repeat(50)}t`
+    vendor.plays(() => ({ body: `${token.repeat(10)}${'y'.repeat(260)}${token}${'z'.repeat(5_000)}` }))
+    const exchange = await exchangeOf((tools) => ask(tools), { token })
+    expect(exchange?.response?.body).toBe(`${'***'.repeat(10)}${'y'.repeat(260)}***${'z'.repeat(7)}...`)
   })
 
   test('has no bodies if content is not stored', async () => {

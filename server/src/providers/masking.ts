@@ -8,6 +8,19 @@ export function mask(text: string, secrets: Iterable<string>): string {
   return [...forms].sort((a, b) => b.length - a.length).reduce((clean, form) => clean.replaceAll(form, '***'), text)
 }
 
+/** The characters that are masked beyond a cut: masking makes a text shorter. */
+const marginForSecrets = 8_000
+
+/** The masked text, or as much of its start as its first `most` characters need. */
+export function maskedStart(text: string, secrets: Iterable<string>, most: number): string {
+  let longest = 0
+  for (const secret of secrets) for (const form of formsOf(secret)) longest = Math.max(longest, form.length)
+  const start = text.slice(0, most + longest)
+  const masked = mask(start, secrets)
+  // Most messages repeat no secret, and the rest of a long one needs no search.
+  return masked === start ? start : mask(text.slice(0, most + longest + marginForSecrets), secrets)
+}
+
 /** A cache: credentials repeat from message to message. */
 const known = new Map<string, ReadonlySet<string>>()
 const mostKnown = 1_000

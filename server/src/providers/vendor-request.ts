@@ -40,10 +40,17 @@ function encode({ json, form, wrap }: VendorRequest, body: Data): { body?: strin
 }
 
 function urlWith(address: string, query: Data): string {
-  if (!URL.canParse(address)) throw new DeliveryError('invalid_url')
-  const url = new URL(address)
+  const url = parsed(address)
   for (const [name, value] of pairs(query)) url.searchParams.append(name, value)
   return url.href
+}
+
+function parsed(address: string): URL {
+  try {
+    return new URL(address)
+  } catch {
+    throw new DeliveryError('invalid_url')
+  }
 }
 
 function formDataOf(body: Data): FormData {

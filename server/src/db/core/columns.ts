@@ -54,7 +54,7 @@ export const inOneRow = (tables: Table[]): Array<string | null> =>
   tables.flatMap(({ columns, rows: [row = {}] }) =>
     columns.map(({ name, type }) => {
       const value = row[name] ?? null
-      return value === null ? null : storable(textOf(value, type))
+      return value === null ? null : storable(textOf(value, type), type)
     }),
   )
 
@@ -90,13 +90,14 @@ function joined(tables: Table[], marks: Marks): Array<string | null> | undefined
         texts.push(one)
       }
       // A single empty text would split into no values. The extra row added for it holds only nulls.
-      values.push(isAny ? storable(texts.join(separator)) || separator + nothing : null)
+      values.push(isAny ? storable(texts.join(separator), type) || separator + nothing : null)
     }
   return values
 }
 
-const storable = (text: string): string =>
-  text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
+/** Only text can hold what PostgreSQL refuses: JSON was made storable as a value, and the rest is ours. */
+const storable = (text: string, type: string): string =>
+  isText(type) && (text.includes('\0') || !text.isWellFormed()) ? text.replaceAll('\0', '').toWellFormed() : text
 
 function textOf(value: unknown, type: string): string {
   if (type === 'json' || type === 'jsonb') return storableJson(value)
