@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -53,6 +53,18 @@ test('a data folder may be inside a folder that only its owner can enter', async
   chmodSync(dataDir, 0o700)
   await inDatabase(dataDir, storeAda)
   expect(await inDatabase(dataDir, guests)).toEqual(ada)
+})
+
+test('a new file of the write-ahead log is not filled with zeros first: all commits would wait for it', async () => {
+  const dataDir = newFolder()
+  const database = await start(dataDir)
+  await ask(database, 'SELECT pg_switch_wal()')
+  await ask(database, storeAda)
+  const [row] = (await ask(database, 'SELECT pg_walfile_name(pg_current_wal_lsn()) AS name')) as Array<{ name: string }>
+  const { size, blocks } = statSync(path.join(dataDir, 'postgres', 'pg_wal', row?.name ?? ''))
+  expect(size).toBe(16 * 1024 * 1024)
+  expect(blocks * 512).toBeLessThan(size / 2)
+  await database.stop()
 })
 
 // With a path too long for a socket. One for all of these: to make it takes longer than to use it.

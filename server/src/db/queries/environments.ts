@@ -132,15 +132,16 @@ export async function lockEnvironment(tx: Tx, environmentId: string): Promise<vo
 
 /** The time in an environment: the real one, or what a held clock shows, which then stands until the transaction ends. */
 export async function timeIn(tx: Tx, environmentId: string, real: Date): Promise<Date> {
-  const row = await tx
-    .selectFrom('environments')
-    .select('clock_now')
-    .where('id', '=', environmentId)
-    .where('clock_now', 'is not', null)
-    .forShare()
-    .executeTakeFirst()
-  return row?.clock_now ? new HeldMoment(row.clock_now, real) : real
+  const { rows } = await heldClock(environmentId).execute(tx)
+  return timeOf(rows[0], real)
 }
+
+/** No row where the clock is not held. Otherwise it stands until the transaction ends. */
+export const heldClock = (environmentId: string) => sql<{ clock_now: Date }>`
+  SELECT clock_now FROM environments WHERE id = ${environmentId} AND clock_now IS NOT NULL FOR SHARE`
+
+export const timeOf = (row: { clock_now: Date | null } | undefined, real: Date): Date =>
+  row?.clock_now ? new HeldMoment(row.clock_now, real) : real
 
 /** An organization with its two system environments, Development and Production. */
 export async function createOrganization(

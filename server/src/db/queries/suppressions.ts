@@ -1,11 +1,11 @@
 // The suppression list: adds entries in one order with the calls to their addresses, finds and removes them.
-import { CompiledQuery, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type AddressChannel, comparedAddress, hashOfAddress, lockOfHash } from '../core/addresses.ts'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 import { afterWish } from '../core/refusals.ts'
 import type { SuppressionTable } from '../core/tables.ts'
-import { type NewEvent, tell, wantedTypes } from './webhook-events.ts'
+import { telling, wantedTypes } from './webhook-events.ts'
 
 export type SuppressionRow = Selectable<SuppressionTable>
 
@@ -71,14 +71,13 @@ export async function addSuppressions(
 ): Promise<AddedSuppression[]> {
   if (entries.length === 0) return []
   const keys = entries.map(keyOf)
-  const given = await holdAddresses(tx, entries, keys, now)
+  const given = givenRows(entries, keys, now)
+  const isNew = sql`c.id IN (SELECT id FROM given)`
   const { rows: stored } = await sql<SuppressionRow>`
-    WITH ${given.rows} ${storing(environmentId, now)} RETURNING s.*`.execute(tx)
+    WITH ${given.rows}, changed AS (${storing(environmentId, now)} RETURNING s.*), ${tellingOf('created', now, isNew)}
+    SELECT c.* FROM changed c, webhooks`.execute(tx)
   const byKey = new Map(stored.map((row) => [keyOfRow(row), { row, isNew: given.ids.has(row.id) }]))
-  const added = keys.map((key) => byKey.get(key)).filter((each) => each !== undefined)
-  const created = [...byKey.values()].filter(({ isNew }) => isNew).map(({ row }) => eventOf('suppression.created', row))
-  await tell(tx, environmentId, created, now)
-  return added
+  return keys.map((key) => byKey.get(key)).filter((each) => each !== undefined)
 }
 
 /** The same for many, where nobody has to be told of each. @returns how many are new */
@@ -92,15 +91,15 @@ export async function importSuppressions(
     const added = await addSuppressions(tx, environmentId, entries, now)
     return new Set(added.filter(({ isNew }) => isNew).map(({ row }) => row.id)).size
   }
-  const given = await holdAddresses(tx, entries, entries.map(keyOf), now)
+  const given = givenRows(entries, entries.map(keyOf), now)
   const { rows } = await sql<{ count: number }>`
     WITH ${given.rows}, stored AS (${storing(environmentId, now)} RETURNING s.id)
     SELECT count(*)::int AS count FROM stored JOIN given USING (id)`.execute(tx)
   return rows[0]?.count ?? 0
 }
 
-/** @returns the rows to store, as the CTE `given`; what is usual is left out of them */
-async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], now: Date) {
+/** @returns the rows to store, as the CTEs `given` and `held`; what is usual is left out of them */
+function givenRows(entries: NewSuppression[], keys: string[], now: Date) {
   // One statement must not touch a row twice.
   const once = new Map<string, NewSuppression>()
   for (const [index, entry] of entries.entries()) {
@@ -109,7 +108,6 @@ async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], 
     once.set(key, known ? merged(known, entry) : entry)
   }
   const locks = [...new Set(entries.map(({ addressHash }) => lockOfHash(addressHash)))]
-  await tx.executeQuery(CompiledQuery.raw('SELECT hold_suppressed($1::bigint[])', [locks]))
   const rows = [...once.values()].map((entry) => ({
     id: newId(now),
     channel: entry.channel,
@@ -131,7 +129,8 @@ async function holdAddresses(tx: Tx, entries: NewSuppression[], keys: string[], 
     rows: sql`given AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (id text, channel text, address_hash bytea,
         address text, reason text, scope text, scope_id text, exceptions text[], source text, subscriber_id text,
-        integration_id text, message_id text, note text, expires_at timestamptz))`,
+        integration_id text, message_id text, note text, expires_at timestamptz)
+    ), held AS MATERIALIZED (SELECT hold_suppressed(${locks}::bigint[]))`,
   }
 }
 
@@ -149,7 +148,7 @@ function merged(one: NewSuppression, other: NewSuppression): NewSuppression {
   }
 }
 
-/** Of an entry that had expired nothing stays. */
+/** Once the addresses are held. Of an entry that had expired nothing stays. */
 const storing = (environmentId: string, now: Date) => {
   const anew = sql`s.expires_at <= ${now}`
   return sql`
@@ -157,7 +156,7 @@ const storing = (environmentId: string, now: Date) => {
       source, subscriber_id, integration_id, message_id, note, expires_at, created_at, updated_at)
     SELECT ${environmentId}, r.id, r.channel, r.address_hash, r.address, r.reason, r.scope, coalesce(r.scope_id, ''),
       coalesce(r.exceptions, '{}'), r.source, r.subscriber_id, r.integration_id, r.message_id, r.note, r.expires_at, ${now}, ${now}
-    FROM given r ORDER BY r.address_hash, r.channel, r.reason, r.scope, r.scope_id
+    FROM given r, held ORDER BY r.address_hash, r.channel, r.reason, r.scope, r.scope_id
     ON CONFLICT (environment_id, address_hash, channel, reason, scope, scope_id) DO UPDATE SET
       id = CASE WHEN ${anew} THEN excluded.id ELSE s.id END,
       source = CASE WHEN ${anew} THEN excluded.source ELSE s.source END,
@@ -182,19 +181,12 @@ export async function removeSuppressions(
   ids: string[],
   now: Date,
 ): Promise<SuppressionRow[]> {
-  const removed = await tx
-    .deleteFrom('suppressions')
-    .where('environment_id', '=', environmentId)
-    .where('id', '=', sql<string>`ANY (${ids}::text[])`)
-    .returningAll()
-    .execute()
-  await tell(
-    tx,
-    environmentId,
-    removed.map((row) => eventOf('suppression.removed', row)),
-    now,
-  )
-  return removed
+  const { rows } = await sql<SuppressionRow>`
+    WITH changed AS (
+      DELETE FROM suppressions WHERE environment_id = ${environmentId} AND id = ANY (${ids}::text[]) RETURNING *
+    ), ${tellingOf('removed', now)}
+    SELECT c.* FROM changed c, webhooks`.execute(tx)
+  return rows
 }
 
 /**
@@ -280,10 +272,8 @@ const inForce = (db: Db | Tx, environmentId: string, now: Date) =>
     .where('environment_id', '=', environmentId)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
 
-function eventOf(type: 'suppression.created' | 'suppression.removed', row: SuppressionRow): NewEvent {
-  const object = { ...row, address_hash: row.address_hash.toString('hex') }
-  return { type, object, subscriberId: row.subscriber_id ?? undefined }
-}
+const tellingOf = (change: 'created' | 'removed', now: Date, when = sql`true`) =>
+  telling({ type: `suppression.${change}`, object: sql`to_json(c)`, subscriberId: sql`c.subscriber_id`, when, now })
 
 const keyOf = ({ addressHash, channel, reason, scope, scopeId = '' }: NewSuppression) =>
   [addressHash.toString('hex'), channel, reason, scope, scopeId].join(' ')

@@ -100,11 +100,12 @@ export async function savePageChoices(
   now: Date,
 ): Promise<boolean> {
   const { environmentId } = owner
+  // The subscriber before any address, as a click to unsubscribe does.
+  if ((await holdSubscriber(tx, environmentId, person.subscriber_id)) !== person.id) return false
   const entries = refusalsIn(person, moved)
   if (all === 'off')
     entries.push(...addressesOf(person).map((each) => ({ ...each, ...onPage(person), scope: 'commercial' as const })))
   await addSuppressions(tx, environmentId, entries, now)
-  if ((await holdSubscriber(tx, environmentId, person.subscriber_id)) !== person.id) return false
   const held = await holdWorkflows(tx, environmentId, {
     identifiers: [],
     ids: moved.map(({ workflow }) => workflow.id),

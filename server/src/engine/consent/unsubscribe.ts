@@ -4,12 +4,14 @@ import { comparedAddress, hashOfAddress } from '../../db/core/addresses.ts'
 import { type Db, retryConflicts, type Tx } from '../../db/core/database.ts'
 import { type Link, noAddress } from '../../db/core/link-tokens.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
-import { timeIn } from '../../db/queries/environments.ts'
-import { holdSubscriber, saveWorkflowPreferences } from '../../db/queries/preferences.ts'
+import { heldClock, timeOf } from '../../db/queries/environments.ts'
+import { saveWorkflowPreferences } from '../../db/queries/preferences.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { addSuppressions, removeSuppressions, type SuppressionSource } from '../../db/queries/suppressions.ts'
 
 interface Known {
+  /** In the environment. */
+  now: Date
   /** If they still have the address: a stranger who got the mail by mistake does not speak for them. */
   subscriber: Pick<SubscriberRow, 'id' | 'subscriber_id'> | undefined
   /** Undefined once no row has it any more. */
@@ -24,10 +26,11 @@ interface Known {
 export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real: Date): Promise<void> {
   return retryConflicts(() =>
     db.transaction().execute(async (tx) => {
-      const known = await lookUp(tx, link)
+      const known = await lookUp(tx, link, real)
       const scope = scopeOf(link, known)
       if (!scope) return
-      const now = await ownMoment(tx, link, known, await timeIn(tx, link.environmentId, real))
+      const meant = await meantBy(tx, link, known)
+      const now = ownMoment(meant, known)
       const { subscriber, address } = known
       if (hasAddress(link))
         await addSuppressions(
@@ -42,7 +45,8 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real:
           ],
           now,
         )
-      await choose(tx, link, known, { isOn: false, now, isMeant: ({ offSince }) => offSince === undefined })
+      const left = meant.filter(({ offSince }) => offSince === undefined)
+      await choose(tx, link, known, left, { isOn: false, now })
     }),
   )
 }
@@ -51,10 +55,10 @@ export function unsubscribe(db: Db, link: Link, source: SuppressionSource, real:
 export function resubscribe(db: Db, link: Link, real: Date): Promise<void> {
   return retryConflicts(() =>
     db.transaction().execute(async (tx) => {
-      const known = await lookUp(tx, link)
+      const known = await lookUp(tx, link, real)
       const scope = scopeOf(link, known)
       if (!scope) return
-      const now = await timeIn(tx, link.environmentId, real)
+      const { now } = known
       const rows = await tx
         .selectFrom('suppressions')
         .select(['id', 'scope', 'scope_id', 'created_at', 'updated_at'])
@@ -69,13 +73,14 @@ export function resubscribe(db: Db, link: Link, real: Date): Promise<void> {
       if (!entry && hasAddress(link)) return
       if (entry) await removeSuppressions(tx, link.environmentId, [entry.id], now)
       const others = rows.filter((row) => row !== entry && row.scope === 'workflow').map((row) => row.scope_id)
-      const moments = entry ? [entry.created_at, entry.updated_at] : [await lastRefusal(tx, link, known)]
+      const meant = await meantBy(tx, link, known)
+      const moments = entry ? [entry.created_at, entry.updated_at] : [lastRefusal(meant)]
       const times = new Set(moments.map((moment) => moment?.getTime()))
-      await choose(tx, link, known, {
-        ...{ isOn: true, now },
-        isMeant: ({ identifier, offSince }) =>
+      const own = meant.filter(
+        ({ identifier, offSince }) =>
           offSince !== undefined && times.has(offSince.getTime()) && !others.includes(identifier),
-      })
+      )
+      await choose(tx, link, known, own, { isOn: true, now })
     }),
   )
 }
@@ -88,8 +93,9 @@ function scopeOf({ category }: Link, { workflow }: Known): { type: 'category' | 
   return workflow === undefined ? undefined : { type: 'workflow', id: workflow }
 }
 
-/** A subscriber, a message and a workflow: each null where there is none. */
+/** A held clock, a subscriber, a message and a workflow: each null where there is none. */
 interface Found {
+  clock_now: Date | null
   id: string | null
   subscriber_id: string
   email: string | null
@@ -100,16 +106,22 @@ interface Found {
   identifier: string | null
 }
 
-async function lookUp(tx: Tx, link: Link): Promise<Known> {
+/** The subscriber is locked, like by `holdSubscriber`, before any address. */
+async function lookUp(tx: Tx, link: Link, real: Date): Promise<Known> {
   const { environmentId, addressHash, workflowId } = link
   const { rows } = await sql<Found>`
-    SELECT s.id, s.subscriber_id, s.email, s.phone, m.email AS sent_email, m.phone AS sent_phone, m.context_keys,
+    WITH clock AS (${heldClock(environmentId)}), s AS (
+      SELECT id, subscriber_id, email, phone FROM subscribers
+      WHERE environment_id = ${environmentId} AND id = ${link.subscriberRowId} FOR NO KEY UPDATE
+    )
+    SELECT clock.clock_now, s.id, s.subscriber_id, s.email, s.phone, m.email AS sent_email, m.phone AS sent_phone, m.context_keys,
       coalesce(w.identifier, (
         SELECT v.definition ->> 'identifier' FROM workflow_versions v
         WHERE v.environment_id = ${environmentId} AND v.workflow_id = ${workflowId} ORDER BY v.version DESC LIMIT 1
       ), m.workflow) AS identifier
     FROM (SELECT) AS link
-    LEFT JOIN subscribers s ON s.environment_id = ${environmentId} AND s.id = ${link.subscriberRowId}
+    LEFT JOIN clock ON true
+    LEFT JOIN s ON true
     LEFT JOIN messages m ON m.environment_id = ${environmentId} AND m.id = ${link.messageId}
     LEFT JOIN workflows w ON w.environment_id = ${environmentId} AND w.id = ${workflowId}`.execute(tx)
   const found = rows[0]
@@ -121,6 +133,7 @@ async function lookUp(tx: Tx, link: Link): Promise<Known> {
   const own = addressOf(found?.email, found?.phone)
   const isSpokenFor = own !== undefined || !hasAddress(link)
   return {
+    now: timeOf(found, real),
     subscriber: found?.id && isSpokenFor ? { id: found.id, subscriber_id: found.subscriber_id } : undefined,
     address: own ?? addressOf(found?.sent_email, found?.sent_phone) ?? null,
     workflow: found?.identifier ?? undefined,
@@ -136,13 +149,8 @@ interface Meant {
   offSince: Date | undefined
 }
 
-/** The workflow, or all of the category, with what the subscriber has chosen so far. */
-async function meantBy(
-  tx: Tx,
-  link: Link,
-  { subscriber, contextKeys }: Known,
-  { holds }: { holds: boolean },
-): Promise<Meant[]> {
+/** The workflow, or all of the category, with what the subscriber has chosen so far. They are locked against deletion. */
+async function meantBy(tx: Tx, link: Link, { subscriber, contextKeys }: Known): Promise<Meant[]> {
   if (!subscriber || !contextKeys) return []
   const { environmentId, category, workflowId, channel } = link
   const { rows } = await sql<{ id: string; identifier: string; channels: ChannelChoices | null; updated_at: Date }>`
@@ -152,36 +160,33 @@ async function meantBy(
       AND p.workflow_id = w.id AND p.context_keys = ${contextKeys}::text[]
     WHERE w.environment_id = ${environmentId}
       AND ${category === null ? sql`w.id = ${workflowId}` : sql`w.consent_category = ${category}`}
-    ORDER BY w.id ${holds ? sql`FOR KEY SHARE OF w` : sql``}`.execute(tx)
+    ORDER BY w.id FOR KEY SHARE OF w`.execute(tx)
   return rows.map(({ id, identifier, channels, updated_at }) => ({
     ...{ id, identifier },
     offSince: channels?.[channel] === false ? updated_at : undefined,
   }))
 }
 
-async function lastRefusal(tx: Tx, link: Link, known: Known): Promise<Date | undefined> {
-  const moments = (await meantBy(tx, link, known, { holds: false })).flatMap(({ offSince }) => offSince ?? [])
+function lastRefusal(meant: Meant[]): Date | undefined {
+  const moments = meant.flatMap(({ offSince }) => offSince ?? [])
   return moments.sort((one, other) => other.getTime() - one.getTime())[0]
 }
 
 /** Later than what the subscriber has refused otherwise: by the moment, to take it back finds what came with it. */
-async function ownMoment(tx: Tx, link: Link, known: Known, now: Date): Promise<Date> {
-  const last = await lastRefusal(tx, link, known)
+function ownMoment(meant: Meant[], { now }: Known): Date {
+  const last = lastRefusal(meant)
   return last !== undefined && last >= now ? new Date(last.getTime() + 1) : now
 }
 
-/** The subscriber's own choice for those workflows of the link that are meant. */
+/** The subscriber's own choice for these workflows. */
 async function choose(
   tx: Tx,
-  link: Link,
-  known: Known,
-  { isOn, now, isMeant }: { isOn: boolean; now: Date; isMeant: (workflow: Meant) => boolean },
+  { environmentId, channel }: Link,
+  { subscriber, contextKeys }: Known,
+  meant: Meant[],
+  { isOn, now }: { isOn: boolean; now: Date },
 ): Promise<void> {
-  const { subscriber, contextKeys } = known
   if (!subscriber || !contextKeys) return
-  const { environmentId } = link
-  if ((await holdSubscriber(tx, environmentId, subscriber.subscriber_id)) === undefined) return
-  const meant = (await meantBy(tx, link, known, { holds: true })).filter(isMeant)
-  const choices = new Map(meant.map(({ id }) => [id, { [link.channel]: isOn }]))
+  const choices = new Map(meant.map(({ id }) => [id, { [channel]: isOn }]))
   await saveWorkflowPreferences(tx, { environmentId, subscriberRowId: subscriber.id, contextKeys }, choices, now)
 }

@@ -193,7 +193,7 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     _id: row.id,
     channel: row.channel,
     address: row.address,
-    addressHash: row.address_hash,
+    addressHash: hex(row.address_hash),
     reason: row.reason,
     scope: scopeOf(row as Parameters<typeof scopeOf>[0]),
     source: row.source,
