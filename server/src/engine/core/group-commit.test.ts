@@ -5,6 +5,7 @@ import { GroupCommit } from './group-commit.ts'
 function useCommits(limits: {
   lanes?: number
   lanesWhenFull?: number
+  leastShare?: number
   mostItems: number
   mostItemsWhenFull?: number
   isSlow?(): boolean
@@ -78,6 +79,28 @@ test('more lanes open only while whole groups wait, and the rest is still commit
   expect(sizes()).toEqual([10, 5])
   await endAll()
   expect(await Promise.all(all)).toEqual(numbers(55).map((number) => `stored ${number}`))
+})
+
+test('another lane begins once a share of what is committed waits; the same lane goes on with less', async () => {
+  const { commits, under, settled, endAll, sizes } = useCommits({ lanes: 2, leastShare: 0.5, mostItems: 10 })
+  const all = numbers(8).map((number) => commits.add(number))
+  await settled()
+  all.push(...numbers(3).map((number) => commits.add(number)))
+  await settled()
+  expect(sizes()).toEqual([8])
+  all.push(commits.add(0))
+  await settled()
+  expect(sizes()).toEqual([8, 4])
+  // For the second lane one is too few beside eight. Of the first it is the next, once all eight are stored.
+  all.push(commits.add(0))
+  under[1]?.end()
+  await settled()
+  expect(sizes()).toEqual([8])
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([1])
+  await endAll()
+  expect(await Promise.all(all)).toHaveLength(13)
 })
 
 test('groups grow when enough items wait for another one', async () => {

@@ -13,6 +13,8 @@ interface Limits<Item> {
   lanes?: number
   /** The same while whole groups wait. With fewer waiting, more lanes would only mean smaller commits. */
   lanesWhenFull?: number
+  /** Another lane begins once this share of what is being committed waits: small groups cost most for each item. */
+  leastShare?: number
   mostItems: number
   /** The same when that many and another group wait, so that the other lanes still find work. */
   mostItemsWhenFull?: number
@@ -35,6 +37,8 @@ export class GroupCommit<Item, Result> {
   readonly #limits: Limits<Item>
   #waiting: Entry<Item, Result>[] = []
   #busyLanes = 0
+  /** How many are being committed. */
+  #inFlight = 0
 
   /**
    * @param commit returns one result per item, in their order
@@ -64,9 +68,11 @@ export class GroupCommit<Item, Result> {
   }
 
   #hasWorkFor(lanes: number): boolean {
-    const { lanes: usual = 1, lanesWhenFull = usual, mostItems } = this.#limits
-    if (lanes === 1 || (lanes <= usual && !this.#isSlow)) return this.#waiting.length > 0
-    return lanes <= lanesWhenFull && this.#waiting.length >= mostItems && !this.#isSlow
+    const { lanes: usual = 1, lanesWhenFull = usual, leastShare = 0, mostItems } = this.#limits
+    const waiting = this.#waiting.length
+    if (lanes === 1 || waiting === 0) return waiting > 0
+    if (this.#isSlow || waiting < leastShare * this.#inFlight) return false
+    return lanes <= usual || (lanes <= lanesWhenFull && waiting >= mostItems)
   }
 
   get #isSlow(): boolean {
@@ -79,7 +85,10 @@ export class GroupCommit<Item, Result> {
     await new Promise(setImmediate)
     while (this.#hasWorkFor(this.#busyLanes)) {
       const began = performance.now()
-      await this.#commitSome(this.#take())
+      const entries = this.#take()
+      this.#inFlight += entries.length
+      await this.#commitSome(entries)
+      this.#inFlight -= entries.length
       await this.#rest(began)
     }
     this.#busyLanes -= 1
