@@ -1,5 +1,6 @@
 // Faults in how a message reaches a provider: choice, retry, failover, circuits, filters.
 const dispatching = { tests: ['server/src/steps/delivery/dispatch.test.ts'] }
+const pushing = { tests: ['server/src/steps/kinds/push.test.ts'] }
 const choosing = { tests: ['server/src/steps/delivery/dispatch.test.ts', 'server/src/steps/kinds/email.test.ts'] }
 
 export const delivery = {
@@ -114,7 +115,7 @@ export const delivery = {
       to: '',
     },
     {
-      ...dispatching,
+      ...pushing,
       breaks: 'a device that is gone is not forgotten',
       from: "if (error.kind === 'address') this.details.push",
       to: "if (error.kind === 'never') this.details.push",
@@ -140,11 +141,13 @@ export const delivery = {
   ],
   'server/src/steps/delivery/dispatch.ts': [
     {
+      ...pushing,
       breaks: 'what was sent is sent again when another destination is retried',
       from: "return status === 'waiting' ? [{ destination,",
       to: "return status !== 'failed' ? [{ destination,",
     },
     {
+      ...pushing,
       breaks: 'a destination is called before its time',
       from: 'left.filter(({ dueAt }) => dueAt <= until)',
       to: 'left.filter(({ dueAt }) => dueAt <= until + 86_400_000)',
@@ -155,6 +158,7 @@ export const delivery = {
       to: 'now.getTime()',
     },
     {
+      ...pushing,
       breaks: 'the step comes back when the last destination is due, not the first',
       from: 'new Date(Math.min(...waiting))',
       to: 'new Date(Math.max(...waiting))',
@@ -162,8 +166,8 @@ export const delivery = {
   ],
   'server/src/steps/delivery/progress.ts': [
     {
+      ...pushing,
       breaks: 'a redriven step sends what was sent already',
-      tests: ['server/test/redelivery.test.ts'],
       from: "each.status === 'sent' ? each : begun(now)",
       to: 'begun(now)',
     },

@@ -280,6 +280,9 @@ describe('passkeys', () => {
       status: 400,
       body: { code: 'proof_failed' },
     })
+    // One for a proof is no second step of the same person.
+    const { body: own } = await person.post('/v1/auth/proof/challenge')
+    expect(await post('second-step', { token, passkey: authenticator.get(own, { origin }) })).toMatchObject(refused)
     const made = (await stranger.post('/v1/auth/factors/passkeys/challenge')).body
     const wrong = { name: 'Stolen', passkey: new Authenticator().make(made, { origin }) }
     expect(await person.post('/v1/auth/factors/passkeys', wrong)).toMatchObject(refused)

@@ -247,6 +247,28 @@ describe('an integration that keeps failing', () => {
     expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [], lastSentAt: expect.any(String) })
   })
 
+  test('is probed again after a probe that failed by a fault of ours', async () => {
+    const api = await prepared()
+    const { pool } = server.database
+    await open(api)
+    const damage = `jsonb_set(credentials, '{apiKey}', to_jsonb((credentials ->> 'apiKey') || 'AAAA'))`
+    const restore = `jsonb_set(credentials, '{apiKey}', to_jsonb(left(credentials ->> 'apiKey', -4)))`
+    const store = (credentials: string) =>
+      pool.query(
+        `UPDATE integrations SET credentials = ${credentials} WHERE environment_id = $1 AND provider_id = 'infobip-sms'`,
+        [api.environmentId],
+      )
+    await store(damage)
+    vendor.plays(() => taken)
+    await later({ seconds: 40 })
+    const { data: runs } = (await api.get('/v1/notifications')).body
+    const reasons = runs.map(({ jobs }: { jobs: Array<{ reason?: string }> }) => jobs[0]?.reason)
+    expect(reasons).toContain('internal')
+    await store(restore)
+    for (let i = 0; i < 8; i += 1) await later({ seconds: 30 })
+    expect(await jobOf(api, await send(api))).toMatchObject({ status: 'completed' })
+  })
+
   test('rewrites only messages whose state changed: those that wait once more stay untouched', async () => {
     const api = await prepared()
     const messages = () =>

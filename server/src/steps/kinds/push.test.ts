@@ -252,6 +252,44 @@ describe('devices that cannot be reached', () => {
     expect((await messagesOf(api, 'channel=push')).map(({ status }) => status)).toEqual(['sent', 'sent'])
   })
 
+  test('until different times are each called at theirs, and no sooner', async () => {
+    const { api } = await prepared()
+    await withDevices(api, 'phone', 'tablet')
+    const waits: Record<string, string> = { phone: '20', tablet: '40' }
+    vendor.plays(({ body }) => {
+      const [device] = JSON.parse(body).target
+      const isFirst = targets().filter((target) => target === device).length === 1
+      return isFirst ? { status: 429, body: {}, headers: { 'retry-after': waits[device] ?? '' } } : { body: {} }
+    })
+    const transactionId = await trigger(api, 'ping', 'ada')
+    await server.drain()
+    const callsAfter = async (seconds: number) => {
+      const before = targets().length
+      server.clock.advance({ seconds })
+      await server.drain()
+      return targets().slice(before)
+    }
+    expect(await callsAfter(19)).toEqual([])
+    expect(await callsAfter(1)).toEqual(['phone'])
+    expect(await callsAfter(19)).toEqual([])
+    expect(await callsAfter(1)).toEqual(['tablet'])
+    expect(await runOf(api, transactionId)).toMatchObject({ status: 'completed' })
+  })
+
+  test('are called again by a redrive, which leaves out those that got it', async () => {
+    const { api } = await prepared()
+    await withDevices(api, 'phone', 'tablet')
+    vendor.plays(({ body }) => (JSON.parse(body).target[0] === 'tablet' ? { status: 400, body: {} } : { body: {} }))
+    const run = await deliver(api)
+    expect(run.jobs[0]).toMatchObject({ status: 'completed', reason: 'provider_refused' })
+    const before = targets().length
+    take()
+    expect(await api.post('/v1/deliveries/redrive', {})).toMatchObject({ status: 200, body: { redriven: 1 } })
+    await server.drain()
+    expect(targets().slice(before)).toEqual(['tablet'])
+    expect((await messagesOf(api, 'channel=push')).map(({ status }) => status)).toEqual(['sent', 'sent'])
+  })
+
   test('at all fail the step', async () => {
     const { api } = await prepared()
     await withDevices(api, 'phone')
