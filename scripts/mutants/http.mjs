@@ -20,6 +20,7 @@ export const http = {
       to: 'subscriberId: body.subscriberId',
     },
     {
+      tests: ['server/src/http/subscribers/search.test.ts'],
       breaks: 'the list cannot be ordered by the last change',
       from: "query.orderBy === 'updatedAt' ? ('updated_at' as const) : undefined",
       to: 'undefined',

@@ -188,6 +188,18 @@ test('a worker that was taken for dead begins nothing that it took before', asyn
   expect(rows).toEqual([{ calls: ['b 1'] }])
 })
 
+test('of the calls that one statement is to write down, those taken before the worker was taken for dead are left out', async () => {
+  const begun = await notesOf('relisted')
+  const earlier = begun.beginningOf({ holder: begun.holder }, 'a 1')
+  await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'relisted'")
+  await list(begun, 'relisted')
+  const since = begun.beginningOf({ holder: begun.holder }, 'b 1')
+  const marks = begun.marksFor([earlier, since])
+  expect(marks?.values[2]).toEqual(['b 1'])
+  marks?.written()
+  expect([earlier, since].map(({ isWritten }) => isWritten)).toEqual([false, true])
+})
+
 describe('a call to a provider', () => {
   const sender = {
     ...{

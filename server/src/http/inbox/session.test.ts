@@ -196,11 +196,14 @@ describe('a session is refused', () => {
     expect(await isConnected()).toBe(false)
   })
 
-  test('without an active integration', async () => {
+  test('without an active integration of its channel', async () => {
+    const email = await api.post('/v1/integrations', { providerId: 'telegram', channel: 'chat', active: true })
+    expect(email, email.text).toMatchObject({ status: 201 })
     await server.database.db
       .updateTable('integrations')
       .set({ active: false })
       .where('environment_id', '=', api.environmentId)
+      .where('channel', '=', 'in_app')
       .execute()
     expect((await begin({ subscriber })).body).toMatchObject({
       statusCode: 404,

@@ -130,6 +130,7 @@ describe('a delay set by the trigger', () => {
     ['is a number', { at: 7 }, /not a valid format/],
     ['is a list', { at: [] }, /not a valid format/],
     ['has no amount', { at: { unit: 'hours' } }, /^Invalid amount/],
+    ['has an amount of nothing', { at: { amount: 0, unit: 'hours' } }, /^Invalid amount/],
     ['has a negative amount', { at: { amount: -1, unit: 'hours' } }, /^Invalid amount/],
     ['has an amount in letters', { at: { amount: '1', unit: 'hours' } }, /^Invalid amount/],
     ['has an unknown unit', { at: { amount: 1, unit: 'fortnights' } }, /^Invalid time unit/],
