@@ -1,5 +1,6 @@
 // What files own, and who else may change it: files.md §3.4.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { brand, comments, definitionsOf, german, layout, mail, workflow } from '../../../test/definitions.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -9,42 +10,7 @@ beforeEach(async () => {
   ;({ development: api, production: other } = await server.freshOrganization())
 })
 
-type Definition = Record<string, unknown>
-const mail = (more: object = {}) => ({
-  ...{ stepId: 'mail', name: 'Mail', type: 'email' },
-  controlValues: { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html', ...more },
-})
-const comments = (more: Definition = {}) => ({
-  ...{ workflowId: 'comments', name: 'Comments', active: true, validatePayload: true, steps: [mail()] },
-  ...more,
-})
-const html = (text: string) => `<html><body>${text}{{content}}</body></html>`
-const brand = (text = 'A', more: Definition = {}) => ({
-  ...{ layoutId: 'brand', name: 'Brand', controlValues: { email: { body: html(text), editorType: 'html' } } },
-  ...more,
-})
-const workflow = (definition: Definition = comments(), more: object = {}) => ({
-  ...{ kind: 'workflow', id: definition.workflowId, definition },
-  ...more,
-})
-const layout = (definition: Definition = brand(), more: object = {}) => ({
-  ...{ kind: 'layout', id: definition.layoutId, definition },
-  ...more,
-})
-const german = (workflows: Definition, more: object = {}) => ({
-  ...{ kind: 'translation', id: 'de_DE', definition: { workflows, layouts: {} } },
-  ...more,
-})
-
-const push = (resources: object[], more: object = {}, to = api) =>
-  to.post('/v2/definitions/push', { resources, ...more })
-async function pushed(resources: object[], more: object = {}, to = api) {
-  const answer = await push(resources, more, to)
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
-const read = async (query = '', from = api) => (await from.get(`/v2/definitions${query}`)).body
-const one = async (kind: string, id: string, from = api) => (await read(`?kinds=${kind}&ids=${id}`, from)).resources[0]
+const { push, pushed, read, one } = definitionsOf(() => api)
 
 describe('what files own', () => {
   const source = { repository: 'acme/app', commit: '8f3c', url: 'https://example.com/8f3c' }

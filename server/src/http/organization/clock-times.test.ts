@@ -2,34 +2,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { heldApi } from '../../../test/held.ts'
+import { ada, delay, email, heldApi, inApp, trigger, workflow } from '../../../test/held.ts'
 import { openInbox } from '../../../test/inbox.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { useServer } from '../../../test/server.ts'
 import { enterInboxes, leaveInboxes } from '../../db/queries/inbox-presence.ts'
 
 const server = useServer({ allowLoopbackInDevelopment: true })
 const start = '2026-03-28T19:00:00.000Z'
-
-const email = (values: object = {}) => ({
-  ...{ name: 'Mail', stepId: 'mail', type: 'email' },
-  controlValues: { subject: 'Hello', body: 'It is {{subscriber.firstName}}', ...values },
-})
-const delay = (amount: number, unit = 'hours', stepId = 'wait') => ({
-  ...{ name: stepId, stepId, type: 'delay' },
-  controlValues: { type: 'regular', amount, unit },
-})
-const inApp = { name: 'Inbox', stepId: 'inbox', type: 'in_app', controlValues: { body: 'There is news' } }
-
-async function workflow(api: Api, steps: object[], workflowId = 'news'): Promise<void> {
-  const made = await api.post('/v2/workflows', { name: workflowId, workflowId, active: true, steps })
-  expect(made, made.text).toMatchObject({ status: 201 })
-}
-const ada = { subscriberId: 'ada', email: 'ada@example.com', firstName: 'Ada' }
-const trigger = async (api: Api, more: object = {}) => {
-  const answer = await api.post('/v1/events/trigger', { name: 'news', to: ada, ...more })
-  expect(answer, answer.text).toMatchObject({ status: 201 })
-  return answer.body.transactionId as string
-}
 
 test('the real time passes it by: nothing is woken, forgotten or purged by it', async () => {
   const api = await heldApi(server, { now: start })
