@@ -35,6 +35,20 @@ test('rows arrive unchanged', async () => {
   expect(await asReadAlone(short)).toEqual({ ...nothing, ...short })
 })
 
+test('a value that all rows have is sent once, and one that some have not stays with those that have it', async () => {
+  const at = new Date('2026-11-15T12:00:00.123Z')
+  const alike = () => ({ words: '', number: 0, is_on: false, at, data: {}, shape: [1], tags: ['a', ''], times: [at] })
+  const rows = ['a', 'b', 'c'].map((id) => ({ id, ...alike() }))
+  expect(inColumns([{ columns, rows }]).filter((text) => text?.includes('\x1f'))).toEqual(['\x1f', 'a\x1fb\x1fc'])
+  expect(await asRead(rows)).toEqual(rows)
+  const some = rows.map((row, index) => (index === 1 ? { ...nothing, id: row.id } : row))
+  expect(await asRead(some)).toEqual(some)
+  const twice = [0, 1].map(() => ({ id: 'a', ...alike() }))
+  expect(await asRead(twice)).toEqual(twice)
+  const marked = ['a', 'b'].map((id) => ({ ...nothing, id, words: 'before\x1fafter\0' }))
+  expect(await asRead(marked)).toEqual(marked.map((row) => ({ ...row, words: 'before\x1fafter' })))
+})
+
 test('a single empty text stays a text, and no rows stay none', async () => {
   expect(await asRead([{ id: 'a', words: '' }])).toEqual([{ id: 'a', ...nothing, words: '' }])
   expect(await asRead([])).toEqual([])

@@ -1,46 +1,13 @@
 // Accepts triggers: what is written for one, and reads whom and what it names.
-import type { Column } from '../../db/core/columns.ts'
+import { type Column, columnsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 import { insertingRuns, preferencesOf, rowsFrom, tablesFrom } from './run-statements.ts'
 
-/** Separates the values of a column sent as one text. It occurs in no JSON text and none of our ids. */
-export const separator = '\x1f'
-
-/** How triggers are read from the parameters: any number, or one alone, whose columns are its values. */
-interface Reading {
-  bases: string
-  /** Rows `t` of columns, each with its parameter. */
-  triggers(columns: string): string
-}
-
-const parsed = (columns: string) => columns.split(', ').map((each) => each.split(' ') as [string, string, string])
-
-const many: Reading = {
-  bases: 'unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS d (environment_id, revision, place)',
-  triggers(columns) {
-    const arrays = parsed(columns).map(([, parameter, type]) =>
-      type === 'list' ? `${parameter}::text[]` : `string_to_array(${parameter}, E'\\x1f', '')::${type}[]`,
-    )
-    const names = parsed(columns).map(([name]) => name)
-    return `unnest(${arrays.join(', ')}) AS t (${names.join(', ')})`
-  },
-}
-
-const alone: Reading = {
-  bases: '(SELECT ($1::text[])[1] AS environment_id, ($2::bigint[])[1] AS revision, 1 AS place) AS d',
-  triggers(columns) {
-    const values = parsed(columns).map(([name, parameter, type]) =>
-      type === 'list' ? `(${parameter}::text[])[1] AS ${name}` : `nullif(${parameter}::text, '')::${type} AS ${name}`,
-    )
-    return `(SELECT ${values.join(', ')}) AS t`
-  },
-}
-
-const ofTrigger =
-  'place $3 int, id $5 text, transaction_id $4 list, workflow_id $6 text, workflow_version $7 int, recipients $8 text, ' +
-  'payload $9 text, overrides $10 text, actor $11 text, tenant $12 text, context $13 text, created_at $15 timestamptz, ' +
-  'trace $19 text, cancellation_key $20 text'
+/** What is stored of a trigger. Objects are JSON already. `place` counts the environments and revisions that they were judged by. */
+export const columnsOfTriggers = columnsIn(`id text, place integer, transaction_id text, workflow_id text,
+  workflow_version integer, recipients text, payload text, overrides text, actor text, tenant text, context text,
+  created_at timestamptz, trace text, cancellation_key text`)
 
 /**
  * Accepts triggers: dedup row, event and queue job in one statement, so all of it is stored or nothing. Triggers started by the
@@ -48,56 +15,55 @@ const ofTrigger =
  * the environment's revision is not accepted but judged again; `place` tells which environment and revision each used. A used
  * transaction id adds no event; the unique key decides, also between triggers that arrive at the same moment. One that we
  * generated contains the event's id, which is unique by itself: it has no dedup row (a tenth of what is written), and whoever
- * gives it again is found out by that event. Each column is sent as one text: arrays took us twice as long to write, and JSON
- * took the database longer to read (82 µs per trigger for both together before, 59 now).
+ * gives it again is found out by that event. The parameters are those of `acceptedBy` in runs/trigger.ts.
  */
-const acceptingParts = ({ bases, triggers }: Reading, files = '') => `fresh AS MATERIALIZED (
+const acceptingParts = (rowsOf: (columns: Column[]) => string, files = '') => `fresh AS MATERIALIZED (
      SELECT d.place, d.environment_id
-     FROM ${bases}
+     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS d (environment_id, revision, place)
      LEFT JOIN environment_revisions r USING (environment_id) WHERE coalesce(r.revision, 0) = d.revision
+   ), given AS MATERIALIZED (
+     SELECT f.environment_id, r.* FROM ${rowsOf(columnsOfTriggers)} JOIN fresh f ON f.place = r.place
    ), named AS (
      INSERT INTO transactions (environment_id, transaction_id, event_id, expires_at)
-     SELECT f.environment_id, t.transaction_id, t.id, $14::timestamptz
-     FROM ${triggers('place $3 int, transaction_id $4 list, id $5 text')}
-     JOIN fresh f ON f.place = t.place
+     SELECT t.environment_id, t.transaction_id, t.id, $3::timestamptz FROM given t
      WHERE t.transaction_id IS NOT NULL AND (t.transaction_id !~ '^txn_[0-9a-f]{24}$' OR (
-       SELECT true FROM events e WHERE e.environment_id = f.environment_id AND e.id = substr(t.transaction_id, 5)
-         AND e.transaction_id = t.transaction_id AND e.created_at > $17::timestamptz) IS NULL)
+       SELECT true FROM events e WHERE e.environment_id = t.environment_id AND e.id = substr(t.transaction_id, 5)
+         AND e.transaction_id = t.transaction_id AND e.created_at > $4::timestamptz) IS NULL)
      ON CONFLICT DO NOTHING RETURNING event_id
    ), accepted AS (
      INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload,
                          overrides, actor, tenant, context, created_at, started_at, trace, cancellation_key)
-     SELECT f.environment_id, t.id, coalesce(t.transaction_id, 'txn_' || t.id), t.workflow_id, t.workflow_version,
+     SELECT t.environment_id, t.id, coalesce(t.transaction_id, 'txn_' || t.id), t.workflow_id, t.workflow_version,
             t.recipients::json, t.payload::json, t.overrides::json, t.actor::json, t.tenant::json, t.context::json,
-            t.created_at, $16::timestamptz, t.trace, t.cancellation_key
-     FROM ${triggers(ofTrigger)}
-     JOIN fresh f ON f.place = t.place WHERE t.transaction_id IS NULL OR t.id IN (SELECT event_id FROM named)
+            t.created_at, $6::timestamptz, t.trace, t.cancellation_key
+     FROM given t WHERE t.transaction_id IS NULL OR t.id IN (SELECT event_id FROM named)
      RETURNING environment_id, id
    )${files}`
 
 /** Which triggers were accepted: null for all. */
 const acceptedOnes = `ARRAY(SELECT place::int FROM fresh) AS fresh,
-     CASE WHEN (SELECT count(*) FROM accepted) < $18::int THEN ARRAY(SELECT id FROM accepted) END AS accepted`
+     CASE WHEN (SELECT count(*) FROM accepted) < $5::int THEN ARRAY(SELECT id FROM accepted) END AS accepted`
 
-const accepting = (name: string, files = '') =>
+const accepting = (name: string, marks: number, files = '') =>
   statement(
     name,
-    `WITH ${acceptingParts(many, files)}, queued AS (
+    `WITH ${acceptingParts(tablesFrom(marks), files)}, queued AS (
      SELECT queue_job('start_runs', j.payload::json, j.priority)
-     FROM unnest($21::text[], $22::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
+     FROM unnest($7::text[], $8::smallint[]) AS j (payload, priority) WHERE EXISTS (SELECT FROM accepted)
    )
    SELECT ${acceptedOnes}, (SELECT count(*) FROM queued) AS queued`,
   )
 
-export const acceptTriggers = accepting('accept_triggers')
+export const acceptTriggers = accepting('accept_triggers', 9)
 
 /** The same with attachments. */
 export const acceptTriggersWithFiles = accepting(
   'accept_triggers_with_files',
+  15,
   `, files AS (
      INSERT INTO attachments (environment_id, event_id, position, name, mime, content, created_at)
      SELECT a.environment_id, a.id, x.position, x.name, x.mime, x.content, x.created_at
-     FROM unnest($23::text[], $24::smallint[], $25::text[], $26::text[], $27::bytea[], $28::timestamptz[])
+     FROM unnest($9::text[], $10::smallint[], $11::text[], $12::text[], $13::bytea[], $14::timestamptz[])
        AS x (event_id, position, name, mime, content, created_at)
      JOIN accepted a ON a.id = x.event_id
    )`,
@@ -107,17 +73,17 @@ export const acceptTriggersWithFiles = accepting(
  * Accepts triggers together with their runs, where those neither wait nor call: what a notification needs in one statement, and
  * so in one commit without a BEGIN. Runs of triggers that are not accepted are not stored.
  */
-const acceptingWithRuns = (name: string, given: Reading, rowsOf: (columns: Column[]) => string) =>
+const acceptingWithRuns = (name: string, rowsOf: (columns: Column[]) => string) =>
   statement(
     name,
-    `WITH ${acceptingParts(given)}, ${insertingRuns(21, 'r.event_id IN (SELECT id FROM accepted)', rowsOf)}, told AS (${tellOf('m', 'id')})
+    `WITH ${acceptingParts(rowsOf)}, ${insertingRuns(6, 'r.event_id IN (SELECT id FROM accepted)', rowsOf)}, told AS (${tellOf('m', 'id')})
    SELECT ${acceptedOnes}, (SELECT count(*) FROM told) AS told`,
   )
 
-export const acceptWithRuns = acceptingWithRuns('accept_with_runs', many, tablesFrom(22))
+export const acceptWithRuns = acceptingWithRuns('accept_with_runs', tablesFrom(7))
 
 /** For a trigger that comes alone and has one run, step and message: splitting columns was a third of the work. */
-export const acceptWithRun = acceptingWithRuns('accept_with_run', alone, rowsFrom(21))
+export const acceptWithRun = acceptingWithRuns('accept_with_run', rowsFrom(6))
 
 /**
  * Keeps a workflow that an application described at the trigger, for its runs. Returns nothing if the version number holds

@@ -62,7 +62,7 @@ export const takeCalls = statement(
 /** The columns that `endCalls` writes. */
 export const columnsOfEnds = {
   calls:
-    columnsIn(`environment_id text, id text, row_version text, run_status text, position smallint, attempts smallint,
+    columnsIn(`id text, environment_id text, row_version text, run_status text, position smallint, attempts smallint,
     status text, reason text, error text, provider_id text, details jsonb, output json, delivery json, due_at timestamptz`),
   messages: columnsIn(messageOfRun),
 }

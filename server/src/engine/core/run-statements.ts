@@ -1,5 +1,5 @@
 // Runs: storing new ones, changing them, and reading all that is needed to go on with them.
-import { type Column, columnsIn, rowIn, rowsIn } from '../../db/core/columns.ts'
+import { type Column, columnsIn, parametersOfColumn, rowIn, rowsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 import { droppingTimers, insertingTimers } from './timer-statements.ts'
@@ -11,7 +11,7 @@ export const preferencesOf = (subscriber: string) => `
    FROM subscriber_preferences p
    WHERE p.environment_id = ${subscriber}.environment_id AND p.subscriber_row_id = ${subscriber}.id)`
 
-const changedJob = `environment_id text, notification_id text, position smallint, status text, reason text, error text,
+const changedJob = `notification_id text, environment_id text, position smallint, status text, reason text, error text,
   provider_id text, details jsonb, output json, digest json, merged_into text, schedule_extensions smallint,
   attempts smallint, delivery json, due_at timestamptz`
 
@@ -19,7 +19,7 @@ const changedJob = `environment_id text, notification_id text, position smallint
 const addedJob = `${changedJob}, id text, step_row_id text, step_id text, type text, created_at timestamptz,
   updated_at timestamptz, asked json`
 
-const changedRun = 'environment_id text, id text, status text, digested_into text, goals json'
+const changedRun = 'id text, environment_id text, status text, digested_into text, goals json'
 
 const namesIn = (columns: string, prefix = '') =>
   columns
@@ -44,7 +44,7 @@ export const wakesIn = (slots: number, delays: number) => `
   SELECT queue_job('wake', '{}', due_at := now() + make_interval(secs => delay_ms / 1000.0), job_key := 'wake ' || slot)
   FROM unnest($${slots}::text[], $${delays}::double precision[]) AS t (slot, delay_ms)`
 
-const newNotification = `environment_id text, id text, event_id text, transaction_id text, workflow_id text,
+const newNotification = `id text, environment_id text, event_id text, transaction_id text, workflow_id text,
   workflow_version integer, subscriber_row_id text, subscriber_id text, status text, severity text, critical boolean,
   channels text[], tags text[], context_keys text[], topics json, digested_into text, goals json`
 
@@ -87,7 +87,7 @@ export function tablesFrom(marks: number): (columns: Column[]) => string {
   let after = marks + 1
   return (columns) => {
     const rows = rowsIn(columns, { first: marks, after })
-    after += columns.length
+    after += columns.length * parametersOfColumn
     return `${rows} AS r`
   }
 }

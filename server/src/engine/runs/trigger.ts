@@ -1,7 +1,7 @@
 // Accepts triggers: checks each against its workflow, then stores all that arrive together in one commit. After `processed`,
 // the trigger is in the database.
 import type pg from 'pg'
-import { inColumns, inOneRow } from '../../db/core/columns.ts'
+import { inColumns, inOneRow, type Table } from '../../db/core/columns.ts'
 import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { realOf } from '../../db/core/held-clock.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -19,9 +19,9 @@ import {
   acceptTriggersWithFiles,
   acceptWithRun,
   acceptWithRuns,
+  columnsOfTriggers,
   findRecipients,
   keepBridged,
-  separator,
 } from '../core/accept-statements.ts'
 import { FairShare } from '../core/fair-share.ts'
 import { GroupCommit } from '../core/group-commit.ts'
@@ -387,11 +387,11 @@ export class Triggers {
     )
     if (!advanced?.runs.every(isWhole)) return undefined
     const group = groupOf(triggers)
-    const tables = tablesOfNew(advanced.runs)
+    const tables = [tableOf(group), ...tablesOfNew(advanced.runs)]
     const isAlone = triggers.length === 1 && tables.every(({ rows }) => rows.length === 1)
     const statement = isAlone ? acceptWithRun : acceptWithRuns
     const rows = isAlone ? inOneRow(tables) : inColumns(tables)
-    const values = [...this.#columnsOf(group, now), now, ...rows]
+    const values = [...this.#acceptedBy(group, now), ...rows]
     const taken = takenOf(group, await retryConflicts(() => autoCommit(pool).run<TakenRow>(statement, values)))
     const accepted = new Set(triggers.filter(taken.isAccepted).map(({ id }) => id))
     const started = advanced.prepared.filter(({ row }) => accepted.has(row.id))
@@ -430,11 +430,12 @@ export class Triggers {
       attachments.map((file) => ({ id, createdAt: realOf(createdAt), ...file })),
     )
     const values = [
-      ...this.#columnsOf(group, startedAt, { isHeld }),
+      ...this.#acceptedBy(group, startedAt, { isHeld }),
       jobs.map(({ events }) => JSON.stringify({ events })),
       jobs.map(({ priority }) => priority),
     ]
-    if (files.length === 0) return { statement: acceptTriggers, values }
+    const rows = inColumns([tableOf(group)])
+    if (files.length === 0) return { statement: acceptTriggers, values: [...values, ...rows] }
     values.push(
       files.map(({ id }) => id),
       files.map(({ position }) => position),
@@ -443,40 +444,49 @@ export class Triggers {
       files.map(({ content }) => content),
       files.map(({ createdAt }) => createdAt),
     )
-    return { statement: acceptTriggersWithFiles, values }
+    return { statement: acceptTriggersWithFiles, values: [...values, ...rows] }
   }
 
-  #columnsOf({ triggers, bases, places }: Group, startedAt: Date | null, { isHeld = false } = {}): unknown[] {
-    const { clock, dedupDays, tracing } = this.#surroundings
+  /** What a group shares: the parameters that all statements for triggers begin with. */
+  #acceptedBy({ triggers, bases }: Group, startedAt: Date | null, { isHeld = false } = {}): unknown[] {
+    const { clock, dedupDays } = this.#surroundings
     const now = clock.now().getTime()
     const dedupMs = dedupDays * 86_400_000
-    const joined = (textOf: (trigger: AcceptedTrigger) => string | number | null) =>
-      triggers.map(textOf).join(separator)
-    const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
     return [
       bases.map(({ environmentId }) => environmentId),
       bases.map(({ revision }) => revision),
-      places.join(separator),
-      triggers.map(({ request }) => request.transactionId ?? null),
-      joined(({ id }) => id),
-      joined(({ workflowId }) => workflowId),
-      joined(({ workflowVersion }) => workflowVersion),
-      joined(({ recipients }) => recipients),
-      joined(({ payload }) => payload),
-      joined(({ request }) => JSON.stringify(request.overrides)),
-      joined(({ request }) => json(request.actor)),
-      joined(({ request }) => json(request.tenant)),
-      joined(({ request }) => json(request.context)),
       new Date(now + dedupMs),
-      joined(({ createdAt }) => createdAt.toISOString()),
-      startedAt,
       // Where the clock is held, what it shows says nothing about a trigger's age.
       new Date(isHeld ? 0 : now - dedupMs),
       triggers.length,
-      tracing ? joined(({ request }) => request.trace ?? null) : '',
-      triggers.some((trigger) => trigger.cancellationKey !== null) ? joined((trigger) => trigger.cancellationKey) : '',
+      startedAt,
     ]
   }
+}
+
+/** The rows of `columnsOfTriggers`. */
+function tableOf({ triggers, places }: Group): Table {
+  const json = (value: Members | undefined) => value && JSON.stringify(value)
+  const rows = triggers.map((trigger, index) => {
+    const { request } = trigger
+    return {
+      id: trigger.id,
+      place: places[index],
+      transaction_id: request.transactionId,
+      workflow_id: trigger.workflowId,
+      workflow_version: trigger.workflowVersion,
+      recipients: trigger.recipients,
+      payload: trigger.payload,
+      overrides: JSON.stringify(request.overrides),
+      actor: json(request.actor),
+      tenant: json(request.tenant),
+      context: json(request.context),
+      created_at: trigger.createdAt,
+      trace: request.trace,
+      cancellation_key: trigger.cancellationKey,
+    }
+  })
+  return { columns: columnsOfTriggers, rows }
 }
 
 /** What a group has left in the database. */
