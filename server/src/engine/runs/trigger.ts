@@ -72,6 +72,8 @@ export class Triggers {
   readonly #shares = new FairShare()
   readonly #queued: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
   readonly #immediate: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+  /** The latest trigger of each environment whose clock is held: the next waits for it, so that they keep their order. */
+  readonly #latestHeld = new Map<string, Promise<unknown>>()
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
@@ -124,8 +126,10 @@ export class Triggers {
     bridged: WorkflowVersion | undefined,
   ): Promise<'stored' | 'stale'> {
     if (environment.facts.clock)
-      return retryConflicts(async () =>
-        this.#storeHeld(judged, bridged ?? (await environment.workflow(judged.request.name))),
+      return this.#afterEarlierHeld(judged.request.environmentId, () =>
+        retryConflicts(async () =>
+          this.#storeHeld(judged, bridged ?? (await environment.workflow(judged.request.name))),
+        ),
       )
     return (judged.isImmediate ? this.#immediate : this.#queued).add(judged)
   }
@@ -221,6 +225,14 @@ export class Triggers {
       })
     }
     return stored
+  }
+
+  #afterEarlierHeld<T>(environmentId: string, store: () => Promise<T>): Promise<T> {
+    const storing = (this.#latestHeld.get(environmentId) ?? Promise.resolve()).then(store, store)
+    this.#latestHeld.set(environmentId, storing)
+    const forget = () => this.#latestHeld.get(environmentId) === storing && this.#latestHeld.delete(environmentId)
+    void storing.then(forget, forget)
+    return storing
   }
 
   /** Where the clock is held: taken at the time it shows, and started in its turn. */

@@ -291,6 +291,18 @@ test('links live and end by it: the page of preferences, the message in the brow
   expect(await statuses()).toEqual([410, 410, 410])
 })
 
+test('triggers of one request keep their order, so a digest collects them in it', async () => {
+  const api = await heldApi(server, { now: start })
+  const digest = { name: 'Digest', stepId: 'collect', type: 'digest', controlValues: { amount: 1, unit: 'hours' } }
+  await workflow(api, [digest, email({ subject: '{% for e in steps.collect.events %}{{e.payload.n}} {% endfor %}' })])
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  const events = numbers.map((n) => ({ name: 'news', to: ada, payload: { n } }))
+  expect(await api.post('/v1/events/trigger/bulk', { events })).toMatchObject({ status: 201 })
+  await api.advance({ by: '2h' })
+  const [mail] = (await api.get('/v1/sandbox/messages')).body.data
+  expect(mail.subject.trim()).toBe(numbers.join(' '))
+})
+
 test('a cancellation key that asks for the time gets the time of its clock', async () => {
   const api = await heldApi(server, { now: start })
   const journey = { cancellationKey: '{{ "now" | date: "%Y" }}-{{payload.order}}' }
