@@ -85,7 +85,7 @@ function joined(tables: Table[], marks: Marks): Array<string | null> | undefined
   const values: Array<string | null> = [marks.separator, marks.nothing]
   for (const { columns, rows } of tables)
     for (const [index, column] of columns.entries()) {
-      const both = listOrShared(rows, column, { marks, maySend: index === 0 || rows.length < 2 ? 'list' : 'either' })
+      const both = listOrShared(rows, column, { marks, mayShare: index > 0 && rows.length > 1 })
       if (both === undefined) return undefined
       values.push(...both)
     }
@@ -95,15 +95,15 @@ function joined(tables: Table[], marks: Marks): Array<string | null> | undefined
 function listOrShared(
   rows: Row[],
   { name, type }: Column,
-  { marks: { separator, nothing }, maySend }: { marks: Marks; maySend: 'list' | 'either' },
+  { marks: { separator, nothing }, mayShare }: { marks: Marks; mayShare: boolean },
 ): [list: string | null, shared: string | null] | undefined {
   const isOurs = !isText(type)
   const first = rows[0]?.[name] ?? null
-  if (maySend === 'either' && rows.every((row) => (row[name] ?? null) === first))
+  if (mayShare && rows.every((row) => (row[name] ?? null) === first))
     return [null, first === null ? null : storable(textOf(first, type), type)]
   const texts: string[] = []
   let isAny = false
-  let isSame = maySend === 'either'
+  let isSame = mayShare
   for (const row of rows) {
     const value = row[name]
     if (value === undefined || value === null) {
