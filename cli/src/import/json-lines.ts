@@ -1,23 +1,38 @@
-// A file with one JSON value a line. A line that cannot be read is reported, and the others are taken.
+// A file with one JSON object a line. A line that cannot be read is listed, and the others are taken.
 import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Intake } from './intake.ts'
-import type { Json } from './members.ts'
+import { isJson, type Json } from './members.ts'
 
-export async function* linesOf(file: string, intake: Intake): AsyncGenerator<Json> {
+export interface Line {
+  value: Json
+  /** For the report: `users.jsonl line 3`. */
+  place: string
+}
+
+export async function* linesOf(file: string, intake: Intake): AsyncGenerator<Line> {
   if (!existsSync(file)) return
-  let place = 0
+  const name = path.basename(file)
+  let count = 0
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    place += 1
+    count += 1
     if (line.trim() === '') continue
-    try {
-      yield JSON.parse(line) as Json
-    } catch {
+    const value = parsed(line)
+    if (isJson(value)) yield { value, place: `${name} line ${count}` }
+    else
       intake.report.unmapped({
-        ...{ kind: 'file', id: path.basename(file), path: `line ${place}`, code: 'not_readable' },
-        why: 'the line is not JSON',
+        ...{ kind: 'file', id: name, path: `line ${count}`, code: 'not_readable' },
+        why: 'the line is no JSON object',
       })
-    }
+  }
+}
+
+/** Undefined if it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

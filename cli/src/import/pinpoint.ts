@@ -6,7 +6,7 @@ import { createGunzip, gunzipSync } from 'node:zlib'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
-import { identifierOf, whyRenamed } from './identifier.ts'
+import { identifierOf, takeId, whyRenamed } from './identifier.ts'
 import type { Intake } from './intake.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
 import { toLiquid } from './mustache.ts'
@@ -27,6 +27,7 @@ export function pinpoint(files: string[]): ImportSource {
 }
 
 async function readFile(intake: Intake, people: People, file: string): Promise<void> {
+  const name = path.basename(file)
   const isPacked = file.endsWith('.gz')
   const input = isPacked ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
   let place = 0
@@ -35,7 +36,7 @@ async function readFile(intake: Intake, people: People, file: string): Promise<v
     if (line.trim() === '') continue
     const value = parsed(line)
     if (isJson(value) && 'ChannelType' in value) {
-      takeEndpoint(intake, people, value)
+      takeEndpoint(intake, people, value, `${name} line ${place}`)
       continue
     }
     if (isJson(value) && templateIn(value)) {
@@ -50,14 +51,14 @@ async function readFile(intake: Intake, people: People, file: string): Promise<v
     const values = Array.isArray(whole) ? whole : [whole]
     const isKnown = (each: unknown): each is Json => isJson(each) && Boolean(templateIn(each) || 'ChannelType' in each)
     if (values.length > 0 && values.every(isKnown)) {
-      for (const each of values) {
-        if ('ChannelType' in each) takeEndpoint(intake, people, each)
+      for (const [index, each] of values.entries()) {
+        if ('ChannelType' in each) takeEndpoint(intake, people, each, `${name} item ${index + 1}`)
         else takeTemplate(intake, each)
       }
       return
     }
     intake.report.unmapped({
-      ...{ kind: 'file', id: path.basename(file), path: `line ${place}`, code: 'not_readable' },
+      ...{ kind: 'file', id: name, path: `line ${place}`, code: 'not_readable' },
       why: 'it is neither an endpoint nor a template',
     })
   }
@@ -77,10 +78,13 @@ const channels: Record<string, string | undefined> = {
   ...{ APNS_VOIP_SANDBOX: 'push', ADM: 'push', BAIDU: 'push', VOICE: 'sms', IN_APP: 'in_app' },
 }
 
-function takeEndpoint(intake: Intake, people: People, value: Json): void {
+/** @param place where it stands, for the report */
+function takeEndpoint(intake: Intake, people: People, value: Json, place: string): void {
   const { report } = intake
   const user = isJson(value.User) ? value.User : {}
-  const id = String(user.UserId ?? value.Id)
+  const given = { Id: value.Id, 'User.UserId': user.UserId }
+  const id = takeId(given, ['User.UserId', 'Id'], { report, kind: 'subscribers', place })
+  if (id === undefined) return
   const members = new Members(value, { report, kind: 'subscribers', id })
   members.renewed(['ApplicationId', 'RequestId', 'CohortId'])
   if (user.UserId !== undefined && value.Id !== undefined)

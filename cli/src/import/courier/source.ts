@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { ImportSource } from '../../commands/import.ts'
 import { Failure } from '../../failure.ts'
+import { takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
-import { linesOf } from '../json-lines.ts'
+import { type Line, linesOf, parsed } from '../json-lines.ts'
 import { isJson, type Json, Members } from '../members.ts'
 import { type Channel, channelNames, ofProfiles } from './content.ts'
 import { takeBrand, takeTemplate } from './templates.ts'
@@ -19,7 +20,10 @@ export function courier(folder: string): ImportSource {
     async read(intake) {
       intake.listsIssues = true
       const brands = new Set<string>()
-      for (const brand of documentsIn(intake, folder, 'brands')) brands.add(takeBrand(intake, brand))
+      for (const brand of documentsIn(intake, folder, 'brands')) {
+        const id = takeBrand(intake, brand)
+        if (id !== undefined) brands.add(id)
+      }
       const topics = new Map<string, string[]>()
       for (const template of documentsIn(intake, folder, 'notifications'))
         takeTemplate(intake, template, { brands, topics })
@@ -28,9 +32,9 @@ export function courier(folder: string): ImportSource {
           ...{ kind: 'automation', id: String(automation.id ?? automation.name ?? ''), path: '', code: 'automation' },
           why: 'automations do not come along; write a workflow with the same steps',
         })
-      for await (const profile of linesOf(path.join(folder, 'profiles.jsonl'), intake)) takeProfile(intake, profile)
-      for await (const each of linesOf(path.join(folder, 'preferences.jsonl'), intake))
-        takePreferences(intake, each, topics)
+      for await (const line of linesOf(path.join(folder, 'profiles.jsonl'), intake)) takeProfile(intake, line)
+      for await (const line of linesOf(path.join(folder, 'preferences.jsonl'), intake))
+        takePreferences(intake, line, topics)
       listOthers(intake, folder)
     },
   }
@@ -58,14 +62,6 @@ function documentsIn({ report }: Intake, folder: string, name: string): Json[] {
     })
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function listOthers(intake: Intake, folder: string): void {
   const known = new Set(['brands', 'notifications', 'automations', 'profiles.jsonl', 'preferences.jsonl'])
   for (const name of readdirSync(folder).sort())
@@ -79,9 +75,10 @@ function listOthers(intake: Intake, folder: string): void {
       })
 }
 
-function takeProfile(intake: Intake, value: Json): void {
+function takeProfile(intake: Intake, { value, place }: Line): void {
   const { report } = intake
-  const subscriberId = String(value.id ?? value.recipient_id ?? value.user_id)
+  const subscriberId = takeId(value, ['id', 'recipient_id', 'user_id'], { report, kind: 'subscribers', place })
+  if (subscriberId === undefined) return
   const outer = new Members(value, { report, kind: 'subscribers', id: subscriberId })
   for (const name of ['id', 'recipient_id', 'user_id']) outer.take(name)
   const members = outer.members('profile')
@@ -132,9 +129,10 @@ function tokensIn(profile: Members, name: string): string[] {
   return found
 }
 
-function takePreferences(intake: Intake, value: Json, topics: ReadonlyMap<string, string[]>): void {
+function takePreferences(intake: Intake, { value, place }: Line, topics: ReadonlyMap<string, string[]>): void {
   const { report } = intake
-  const subscriberId = String(value.user_id ?? value.id)
+  const subscriberId = takeId(value, ['user_id', 'id'], { report, kind: 'preferences', place })
+  if (subscriberId === undefined) return
   const outer = new Members(value, { report, kind: 'preferences', id: subscriberId })
   outer.renewed(['user_id', 'id', 'paging'], 'it is of the answer')
   for (const item of outer.objects('items')) {

@@ -1,5 +1,5 @@
 // Brands and templates of Courier as layouts and workflows.
-import { identifierOf, whyRenamed } from '../identifier.ts'
+import { givenId, identifierOf, takeId, whyRenamed } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { type Json, Members } from '../members.ts'
 import { designerSteps, elementalSteps, toLiquid } from './content.ts'
@@ -7,10 +7,11 @@ import { designerSteps, elementalSteps, toLiquid } from './content.ts'
 const longestName = 128
 const mostTags = 16
 
-export function takeBrand(intake: Intake, brand: Json): string {
-  const said = String(brand.id)
-  const id = identifierOf(said)
+export function takeBrand(intake: Intake, brand: Json): string | undefined {
   const { report } = intake
+  const said = takeId(brand, ['id'], { report, kind: 'layout', place: givenId(brand.name) ?? 'brands' })
+  if (said === undefined) return undefined
+  const id = identifierOf(said)
   const members = new Members(brand, { report, kind: 'layout', id })
   members.renewed(['id', 'created', 'updated', 'published', 'version'])
   if (id !== said) report.changed({ ...{ kind: 'layout', id, path: 'layoutId', from: said, to: id }, why: whyRenamed })
@@ -50,7 +51,8 @@ interface Around {
 
 export function takeTemplate(intake: Intake, value: Json, { brands, topics }: Around): void {
   const { report } = intake
-  const said = String(value.id)
+  const said = takeId(value, ['id'], { report, kind: 'workflow', place: givenId(value.title) ?? 'notifications' })
+  if (said === undefined) return
   const id = identifierOf(said)
   if (id !== said)
     report.changed({ ...{ kind: 'workflow', id, path: 'workflowId', from: said, to: id }, why: whyRenamed })

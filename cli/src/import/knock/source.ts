@@ -6,8 +6,9 @@ import { parseDocument } from 'yaml'
 import type { ImportSource } from '../../commands/import.ts'
 import { Failure } from '../../failure.ts'
 import { writeWhole } from '../../folder/write.ts'
+import { takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
-import { linesOf } from '../json-lines.ts'
+import { type Line, linesOf } from '../json-lines.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
 import { type ChannelType, channelTypes } from './content.ts'
 import { toLiquid } from './texts.ts'
@@ -44,10 +45,10 @@ export function knock(folder: string, { users, preferences }: KnockOptions, answ
       for (const dir of foldersIn(path.join(folder, 'layouts'), 'layout.json')) takeLayout(intake, dir, partials)
       for (const dir of workflows) takeWorkflow({ intake, channels, partials }, dir)
       listOthers(intake, folder)
-      if (users) for await (const user of linesOf(users, intake)) takeUser(intake, user, channels)
+      if (users) for await (const line of linesOf(users, intake)) takeUser(intake, line, channels)
       if (preferences) {
         const categories = categoriesIn(workflows)
-        for await (const each of linesOf(preferences, intake)) takePreferences(intake, each, categories)
+        for await (const line of linesOf(preferences, intake)) takePreferences(intake, line, categories)
       }
     },
   }
@@ -185,10 +186,11 @@ function listOthers(intake: Intake, folder: string): void {
       })
 }
 
-function takeUser(intake: Intake, user: Json, channels: ReadonlyMap<string, KnownChannel>): void {
-  const subscriberId = String(user.id)
+function takeUser(intake: Intake, { value, place }: Line, channels: ReadonlyMap<string, KnownChannel>): void {
   const { report } = intake
-  const members = new Members(user, { report, kind: 'subscribers', id: subscriberId })
+  const subscriberId = takeId(value, ['id'], { report, kind: 'subscribers', place })
+  if (subscriberId === undefined) return
+  const members = new Members(value, { report, kind: 'subscribers', id: subscriberId })
   members.renewed(['__typename', '__cursor'])
   members.take('id')
   const name = members.text('name')
@@ -267,9 +269,10 @@ function categoriesIn(workflows: string[]): Map<string, string[]> {
 
 const allChannels: ChannelType[] = ['email', 'sms', 'push', 'chat', 'in_app']
 
-function takePreferences(intake: Intake, value: Json, categories: ReadonlyMap<string, string[]>): void {
+function takePreferences(intake: Intake, { value, place }: Line, categories: ReadonlyMap<string, string[]>): void {
   const { report } = intake
-  const subscriberId = String(value.user_id ?? value.recipient ?? '')
+  const subscriberId = takeId(value, ['user_id', 'recipient'], { report, kind: 'preferences', place })
+  if (subscriberId === undefined) return
   const members = new Members(value, { report, kind: 'preferences', id: subscriberId })
   members.renewed(['__typename', 'user_id', 'recipient', '__persistence_strategy__'])
   const set = members.text('id') ?? 'default'

@@ -49,7 +49,7 @@ export async function readApi(
   })
   terminal.say('reading subscribers…')
   await cursored(source, '/v2/subscribers', async (page) => {
-    const people = page.map((value) => takeSubscriber(intake, value, ids))
+    const people = page.flatMap((value) => takeSubscriber(intake, value, ids) ?? [])
     const answers = await inParallel(people, (id) =>
       source.get<Json>(`/v2/subscribers/${encodeURIComponent(id)}/preferences?criticality=all`),
     )
@@ -130,7 +130,7 @@ async function readTopics(source: Service, intake: Intake): Promise<void> {
     topics.push(...page)
   })
   for (const topic of topics) {
-    takeTopic(intake, topic)
+    if (!takeTopic(intake, topic)) continue
     const path = `/v2/topics/${encodeURIComponent(String(topic.key))}/subscriptions`
     await cursored(source, path, async (page) => {
       const details = await inParallel(page, async (subscription) => {
@@ -141,9 +141,9 @@ async function readTopics(source: Service, intake: Intake): Promise<void> {
       for (const subscription of details) {
         const subscriber = isJson(subscription.subscriber) ? subscription.subscriber : {}
         takeSubscription(intake, subscription, {
-          topicKey: String(topic.key),
+          topicKey: topic.key,
           topicName: typeof topic.name === 'string' ? topic.name : undefined,
-          subscriberId: String(subscriber.subscriberId),
+          subscriberId: subscriber.subscriberId,
         })
       }
     })

@@ -1,4 +1,5 @@
 // Subscribers, preferences, credentials, subscriptions and inbox history of Novu as items of an import.
+import { givenId, takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
 
@@ -28,9 +29,14 @@ const mask = '••••••••'
 /** `novu-slack` is the service's own provider, and has another word here. */
 export const providerIn = (id: unknown): string => String(id).replace(/^novu(?=-|$)/, 'svc')
 
-export function takeSubscriber(intake: Intake, value: Json, ids: Ids): string {
+/** Where a document without an identifier stands, for the report. */
+export const placeOf = ({ _id }: Json): string => `_id ${givenId(_id) ?? 'missing'}`
+
+/** @returns its id, unless it has none and is not taken */
+export function takeSubscriber(intake: Intake, value: Json, ids: Ids): string | undefined {
   const { report } = intake
-  const subscriberId = String(value.subscriberId)
+  const subscriberId = takeId(value, ['subscriberId'], { report, kind: 'subscribers', place: placeOf(value) })
+  if (subscriberId === undefined) return undefined
   if (typeof value._id === 'string') ids.subscribers.set(value._id, subscriberId)
   const members = new Members(value, { report, kind: 'subscribers', id: subscriberId })
   members.renewed(internal)
@@ -129,12 +135,16 @@ export function takeShownPreferences(intake: Intake, subscriberId: string, value
     })
   for (const workflow of workflows) {
     if (!isOwn(workflow) || !isJson(workflow.workflow) || !isJson(workflow.channels)) continue
+    const place = `${subscriberId} workflows`
+    // Without it, the preference would be for all workflows.
+    const workflowId = takeId(workflow.workflow, ['identifier'], { report, kind: 'preferences', place })
+    if (workflowId === undefined) continue
     const shown = workflow.channels
     const chosen = bySubscriber(workflow).filter((name) => channels[name] !== shown[name] || !(name in channels))
     const own = Object.fromEntries(chosen.map((name) => [name, shown[name]]))
     if (chosen.length > 0)
       intake.add('preferences', {
-        ...{ subscriberId, workflowId: workflow.workflow.identifier, channels: own, updatedAt: workflow.updatedAt },
+        ...{ subscriberId, workflowId, channels: own, updatedAt: workflow.updatedAt },
       })
   }
   members.end()
@@ -210,7 +220,7 @@ function storedChoices(members: Members, isGlobal: boolean): Json {
 interface Choices {
   add(value: Json): void
   /** Those of the subscription with this internal id. */
-  take(subscription: string): Json[]
+  take(subscription: string | undefined): Json[]
   /** Lists those whose subscription did not come. */
   end(): void
 }
@@ -245,10 +255,11 @@ export function choicesOfSubscriptions({ report }: Intake, ids: Ids): Choices {
         return
       }
       if (Object.keys(choice).length === 1) return
-      const subscription = String(value._topicSubscriptionId)
+      const subscription = givenId(value._topicSubscriptionId) ?? ''
       bySubscription.set(subscription, [...(bySubscription.get(subscription) ?? []), { subscriberId, choice }])
     },
     take(subscription) {
+      if (subscription === undefined) return []
       const own = bySubscription.get(subscription) ?? []
       bySubscription.delete(subscription)
       return own.map(({ choice }) => choice)
@@ -267,8 +278,12 @@ export function choicesOfSubscriptions({ report }: Intake, ids: Ids): Choices {
 export function takeSubscription(
   intake: Intake,
   value: Json,
-  { topicKey, topicName, subscriberId }: { topicKey: string; topicName?: string | undefined; subscriberId: string },
+  { topicName, ...given }: { topicKey: unknown; topicName?: string | undefined; subscriberId: unknown },
 ): void {
+  const at = { report: intake.report, kind: 'topic-subscriptions' as const, place: placeOf(value) }
+  const topicKey = takeId(given, ['topicKey'], at)
+  const subscriberId = takeId(given, ['subscriberId'], at)
+  if (topicKey === undefined || subscriberId === undefined) return
   const members = new Members(value, { report: intake.report, kind: 'topic-subscriptions', id: subscriberId })
   members.renewed([...internal, '_topicId', 'updatedAt'])
   for (const name of ['topic', 'subscriber', 'topicKey', 'externalSubscriberId']) members.take(name)
@@ -311,11 +326,13 @@ const ofRuns = [
 /** A message of the inbox; those of other channels are not history that anybody sees. */
 export function takeMessage(intake: Intake, value: Json, ids: Ids): void {
   const { report } = intake
-  const id = String(value._id)
   const subscriber = isJson(value.subscriber) ? value.subscriber.subscriberId : undefined
-  const subscriberId = String(subscriber ?? ids.subscribers.get(String(value._subscriberId)) ?? '')
+  const subscriberId = givenId(subscriber) ?? ids.subscribers.get(String(value._subscriberId))
+  // Without an id of its own it would come again with every import.
+  const id = takeId(value, ['_id'], { report, kind: 'messages', place: `of ${subscriberId ?? 'nobody'}` })
+  if (id === undefined) return
   const members = new Members(value, { report, kind: 'messages', id })
-  if (subscriberId === '') {
+  if (subscriberId === undefined) {
     report.unmapped({
       ...{ kind: 'messages', id, path: '_subscriberId', code: 'not_found' },
       why: 'the subscriber is gone',

@@ -3,6 +3,7 @@ import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readS
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { Failure } from '../../failure.ts'
+import { givenId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { isJson, type Json, Members } from '../members.ts'
 import type { Report } from '../report.ts'
@@ -130,11 +131,11 @@ export async function readMongo(intake: Intake, folder: string, environment: One
     const name = names.get(each.topicKey)
     takeSubscription(
       intake,
-      { ...each, preferences: choices.take(String(each._id)) },
+      { ...each, preferences: choices.take(givenId(each._id)) },
       {
-        topicKey: String(each.topicKey),
+        topicKey: each.topicKey,
         topicName: typeof name === 'string' ? name : undefined,
-        subscriberId: String(each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId))),
+        subscriberId: each.externalSubscriberId ?? ids.subscribers.get(String(each._subscriberId)),
       },
     )
   }

@@ -1,9 +1,10 @@
 // Layouts, integrations, variables, topics, tenants and contexts of Novu.
 import { secretName } from '../../../../server/src/engine/definitions/settings.ts'
 import { findStoredProvider, secretCredentials } from '../../../../server/src/providers/catalog.ts'
+import { takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { filled, type Json, Members } from '../members.ts'
-import { type Ids, providerIn } from './data.ts'
+import { type Ids, placeOf, providerIn } from './data.ts'
 
 const internal = [
   ...[
@@ -23,8 +24,10 @@ const internal = [
 
 /** A layout as `GET /v2/layouts/{id}` answers it. */
 export function takeLayout(intake: Intake, value: Json): void {
-  const id = String(value.layoutId ?? value.identifier)
-  const members = new Members(value, { report: intake.report, kind: 'layout', id })
+  const { report } = intake
+  const id = takeId(value, ['layoutId', 'identifier'], { report, kind: 'layout', place: placeOf(value) })
+  if (id === undefined) return
+  const members = new Members(value, { report, kind: 'layout', id })
   members.renewed(internal)
   members.renewed(['channel', 'contentType', 'isDeleted', 'content'])
   const isInControls = !members.has('controlValues')
@@ -61,7 +64,8 @@ export function takeLayout(intake: Intake, value: Json): void {
 /** Secrets are listed by name; the integration is made inactive until they are set. */
 export function takeIntegration(intake: Intake, value: Json, ids: Ids): void {
   const { report } = intake
-  const id = String(value.identifier ?? value._id)
+  const id = takeId(value, ['identifier', '_id'], { report, kind: 'integration', place: placeOf(value) })
+  if (id === undefined) return
   if (typeof value._id === 'string') ids.integrations.set(value._id, id)
   const members = new Members(value, { report, kind: 'integration', id })
   members.renewed([...internal, 'priority', 'connected', 'identifier'])
@@ -106,7 +110,8 @@ export function takeIntegration(intake: Intake, value: Json, ids: Ids): void {
 /** The value in the environment that is read. */
 export function takeVariable(intake: Intake, value: Json, environmentId: string | undefined): void {
   const { report } = intake
-  const key = String(value.key)
+  const key = takeId(value, ['key'], { report, kind: 'variable', place: placeOf(value) })
+  if (key === undefined) return
   const members = new Members(value, { report, kind: 'variable', id: key })
   members.renewed(internal)
   const isSecret = members.take('isSecret') === true
@@ -140,9 +145,12 @@ export function takeVariable(intake: Intake, value: Json, environmentId: string 
   })
 }
 
-export function takeTopic(intake: Intake, value: Json): void {
-  const key = String(value.key)
-  const members = new Members(value, { report: intake.report, kind: 'topic', id: key })
+/** @returns whether it has a key, and was taken */
+export function takeTopic(intake: Intake, value: Json): boolean {
+  const { report } = intake
+  const key = takeId(value, ['key'], { report, kind: 'topic', place: placeOf(value) })
+  if (key === undefined) return false
+  const members = new Members(value, { report, kind: 'topic', id: key })
   members.renewed([...internal, 'subscribers', '_topicId'])
   members.take('key')
   intake.define('topic', key, {
@@ -151,21 +159,25 @@ export function takeTopic(intake: Intake, value: Json): void {
     ...(members.take('joinableFromBrowser') === true ? { joinableFromBrowser: true } : {}),
   })
   members.end()
+  return true
 }
 
 export function takeTenant(intake: Intake, value: Json): void {
-  const members = new Members(value, { report: intake.report, kind: 'tenants', id: String(value.identifier) })
+  const { report } = intake
+  const identifier = takeId(value, ['identifier'], { report, kind: 'tenants', place: placeOf(value) })
+  if (identifier === undefined) return
+  const members = new Members(value, { report, kind: 'tenants', id: identifier })
   members.renewed(internal)
-  intake.add(
-    'tenants',
-    filled({ identifier: members.text('identifier'), name: members.text('name'), data: members.take('data') }),
-  )
+  members.take('identifier')
+  intake.add('tenants', filled({ identifier, name: members.text('name'), data: members.take('data') }))
   members.end()
 }
 
 export function takeContext(intake: Intake, value: Json): void {
-  const id = String(value.id ?? value.contextId)
-  const members = new Members(value, { report: intake.report, kind: 'contexts', id })
+  const { report } = intake
+  const id = takeId(value, ['id', 'contextId'], { report, kind: 'contexts', place: placeOf(value) })
+  if (id === undefined) return
+  const members = new Members(value, { report, kind: 'contexts', id })
   const type = members.text('type')
   members.renewed([...internal.filter((name) => name !== 'type' && name !== 'id'), 'key'])
   intake.add('contexts', { type, id, ...filled({ data: members.take('data') }) })
