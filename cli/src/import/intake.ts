@@ -27,6 +27,7 @@ export class Intake {
   listsIssues = false
   readonly #sink: Sink
   readonly #definitions = new Map<string, Defined>()
+  readonly #subscriberIds = new Set<string>()
   /** As the source gave them. */
   readonly #given = new Map<string, string>()
 
@@ -68,9 +69,23 @@ export class Intake {
     return { ...layout, controlValues: { email: { ...email, body: to } } }
   }
 
-  add(kind: DataKind | RecordKind, item: Json): void {
+  /** Of several subscribers with the same id the first counts; others are listed. @returns whether it was taken */
+  add(kind: DataKind | RecordKind, item: Json): boolean {
+    if (kind === 'subscribers') {
+      const id = String(item.subscriberId)
+      if (this.#subscriberIds.has(id)) {
+        this.report.unmapped({
+          ...{ kind, id, path: '', code: 'same_id' },
+          why: 'several have this id; the first is taken, the others are not',
+        })
+        return false
+      }
+      this.#subscriberIds.add(id)
+    }
+    // Only what is sent: the list of imports waits for as many.
     this.report.found(kind)
     this.#sink.add(kind, item)
+    return true
   }
 
   /**

@@ -759,6 +759,16 @@ describe('CSV', () => {
     ])
   }, 120_000)
 
+  test('a row with the id of an earlier one is not taken, so that the same again is unchanged', async () => {
+    write(folder, { 'people.csv': 'user_id,mail\nd1,first@example.com\nd1,second@example.com\n' })
+    const once = () => applied('csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail', '--restart')
+    expect((await once()).kinds.subscribers).toEqual({ found: 1, imported: 1, unchanged: 0, failed: 0 })
+    expect((await once()).kinds.subscribers).toEqual({ found: 1, imported: 0, unchanged: 1, failed: 0 })
+    const { imports } = await get('/v2/import')
+    expect(imports.map(({ status }: Report) => status)).toEqual(['done', 'done'])
+    expect(await get('/v2/subscribers/d1')).toMatchObject({ email: 'first@example.com' })
+  })
+
   test('items that the service refuses are listed with their reason', async () => {
     write(folder, { 'people.csv': 'user_id,mail\nada,no address\nbob,bob@example.com\n' })
     const report = await applied('csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail')

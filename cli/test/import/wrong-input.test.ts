@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { courier } from '../../src/import/courier/source.ts'
+import { csv } from '../../src/import/csv.ts'
 import { knock } from '../../src/import/knock/source.ts'
 import { novu } from '../../src/import/novu/source.ts'
 import { pinpoint } from '../../src/import/pinpoint.ts'
@@ -99,5 +100,28 @@ describe('what has no id is listed and not taken', () => {
     const { items, report } = await read(pinpoint([at('a.json'), at('b.json')]))
     expect(items.subscribers).toEqual([{ subscriberId: 'e', email: 'y@example.com' }])
     expect(report.unmapped).toMatchObject([{ id: 'a.json line 1', path: 'User.UserId', code: 'no_id', count: 2 }])
+  })
+})
+
+describe('of several people with one id the first is taken, and the others are listed', () => {
+  test('rows of a CSV file', async () => {
+    write(folder, { 'twice.csv': 'id,mail\nd1,first@example.com\nd2,\nd1,second@example.com\n' })
+    const { items, listed, report } = await read(csv(at('twice.csv'), 'subscriberId=id,email=mail'))
+    expect(items.subscribers).toEqual([{ subscriberId: 'd1', email: 'first@example.com' }, { subscriberId: 'd2' }])
+    expect(listed).toEqual(['subscribers d1 same_id'])
+    expect(report.kinds.subscribers).toMatchObject({ found: 2 })
+  })
+
+  test('users of Knock, with their device tokens', async () => {
+    const user = (token: string) => ({
+      id: 'ada',
+      email: `${token}@example.com`,
+      channel_data: { apns: { tokens: [token] } },
+    })
+    write(folder, { 'users.jsonl': lines([user('a'), user('b')]), 'knock/channels.yaml': 'apns: push apns\n' })
+    const { items, listed } = await read(knock(at('knock'), { users: at('users.jsonl') }))
+    expect(items.subscribers).toMatchObject([{ email: 'a@example.com' }])
+    expect(items.credentials).toMatchObject([{ deviceTokens: ['a'] }])
+    expect(listed).toEqual(['subscribers ada same_id'])
   })
 })

@@ -108,7 +108,8 @@ function takeProfile(intake: Intake, { value, place }: Line): void {
     members.unmapped(provider, 'no_equivalent', 'connect the chat anew, or put it into the data')
   const others = Object.fromEntries(members.rest().map((key) => [key, members.take(key)]))
   const data = { ...(name === undefined ? {} : { name }), ...others }
-  intake.add('subscribers', { subscriberId, ...fields, ...(Object.keys(data).length > 0 ? { data } : {}) })
+  const item = { subscriberId, ...fields, ...(Object.keys(data).length > 0 ? { data } : {}) }
+  if (!intake.add('subscribers', item)) return
   for (const [providerId, deviceTokens] of tokens)
     if (deviceTokens.length > 0) intake.add('credentials', { subscriberId, providerId, deviceTokens })
 }

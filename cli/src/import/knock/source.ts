@@ -214,12 +214,12 @@ function takeUser(intake: Intake, { value, place }: Line, channels: ReadonlyMap<
   const channelData = members.members('channel_data')
   const others = Object.fromEntries(members.rest().map((key) => [key, members.take(key)]))
   const data = { ...(name === undefined ? {} : { name }), ...others }
-  intake.add('subscribers', {
+  const isTaken = intake.add('subscribers', {
     subscriberId,
     ...filled(fields),
     ...(Object.keys(data).length > 0 ? { data } : {}),
   })
-  takeTokens(intake, channelData, channels, fields.updatedAt)
+  if (isTaken) takeTokens(intake, channelData, channels, fields.updatedAt)
 }
 
 /** Device tokens, also with what is known of each device. */

@@ -46,8 +46,9 @@ export function takeSubscriber(intake: Intake, value: Json, ids: Ids): string | 
   const names = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone', 'data', 'createdAt']
   members.take('subscriberId')
   const fields = filled(Object.fromEntries(names.map((name) => [name, members.take(name)])))
-  intake.add('subscribers', { subscriberId, ...fields, ...(updatedAt ? { updatedAt } : {}) })
-  for (const channel of members.objects('channels')) takeCredential(intake, subscriberId, channel, { ids, updatedAt })
+  const isTaken = intake.add('subscribers', { subscriberId, ...fields, ...(updatedAt ? { updatedAt } : {}) })
+  const channels = members.objects('channels')
+  if (isTaken) for (const channel of channels) takeCredential(intake, subscriberId, channel, { ids, updatedAt })
   members.end()
   return subscriberId
 }
