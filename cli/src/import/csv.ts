@@ -1,9 +1,9 @@
 // Any CSV file of people, with a map from our fields to its columns.
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { ImportSource } from '../commands/import.ts'
 import { Failure } from '../failure.ts'
 import { isoOf } from './people.ts'
+import { mustBeFile } from './source-file.ts'
 import { rowsOf } from './tables.ts'
 
 const fields = [
@@ -40,7 +40,7 @@ export function readMap(text: string): Map<string, string> {
 }
 
 export function csv(file: string, mapText: string): ImportSource {
-  if (!existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
+  mustBeFile(file)
   const map = readMap(mapText)
   return {
     name: 'csv',
@@ -48,26 +48,17 @@ export function csv(file: string, mapText: string): ImportSource {
     async read(intake) {
       const { report } = intake
       const used = new Set(map.values())
-      let place = 1
-      for await (const row of rowsOf(file)) {
-        place += 1
-        const missing = [...used].filter((column) => !(column in row))
-        if (place === 2 && missing.length > 0)
-          throw new Failure(
-            'usage',
-            'no_column',
-            `${file} has no column ${missing.map((column) => `"${column}"`).join(', ')}`,
-          )
+      for await (const { cells, place } of rowsOf(file, { report, needed: used })) {
         const item: Record<string, unknown> = {}
         const data: Record<string, unknown> = {}
         for (const [field, column] of map) {
-          const value = row[column]
+          const value = cells[column]
           if (value === undefined || value === '') continue
           if (field.startsWith('data.')) data[field.slice(5)] = value
           else item[field] = field.endsWith('At') ? (isoOf(value) ?? value) : value
         }
-        for (const column of Object.keys(row))
-          if (!used.has(column) && row[column] !== '')
+        for (const column of Object.keys(cells))
+          if (!used.has(column) && cells[column] !== '')
             report.unmapped({
               ...{ kind: 'subscribers', id: String(item.subscriberId ?? ''), path: column, code: 'no_map' },
               why: '--map does not say what the column is',

@@ -1,9 +1,9 @@
 // A file with one JSON object a line. A line that cannot be read is listed, and the others are taken.
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Intake } from './intake.ts'
 import { isJson, type Json } from './members.ts'
+import { textLinesOf } from './source-file.ts'
 
 export interface Line {
   value: Json
@@ -14,15 +14,13 @@ export interface Line {
 export async function* linesOf(file: string, intake: Intake): AsyncGenerator<Line> {
   if (!existsSync(file)) return
   const name = path.basename(file)
-  let count = 0
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    count += 1
+  for await (const { line, place } of textLinesOf(file)) {
     if (line.trim() === '') continue
     const value = parsed(line)
-    if (isJson(value)) yield { value, place: `${name} line ${count}` }
+    if (isJson(value)) yield { value, place: `${name} line ${place}` }
     else
       intake.report.unmapped({
-        ...{ kind: 'file', id: name, path: `line ${count}`, code: 'not_readable' },
+        ...{ kind: 'file', id: name, path: `line ${place}`, code: 'not_readable' },
         why: 'the line is no JSON object',
       })
   }

@@ -1,21 +1,20 @@
 // OneSignal: its export of subscriptions as CSV. Those of one external id are one subscriber.
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { ImportSource } from '../commands/import.ts'
-import { Failure } from '../failure.ts'
 import type { Intake } from './intake.ts'
 import { isJson, type Json, Members } from './members.ts'
 import { People } from './people.ts'
+import { mustBeFile } from './source-file.ts'
 import { rowsOf } from './tables.ts'
 
 export function oneSignal(file: string): ImportSource {
-  if (!existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
+  mustBeFile(file)
   return {
     name: 'onesignal',
     identity: [path.resolve(file)],
     async read(intake) {
       const people = new People(intake.report)
-      for await (const row of rowsOf(file)) takeSubscription(intake, people, row)
+      for await (const { cells } of rowsOf(file, intake)) takeSubscription(intake, people, cells)
       people.addTo(intake)
     },
   }

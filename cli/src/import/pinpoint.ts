@@ -1,19 +1,17 @@
 // Amazon Pinpoint: endpoints as JSON lines, also compressed, and message templates.
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
-import { createGunzip, gunzipSync } from 'node:zlib'
 import type { ImportSource } from '../commands/import.ts'
-import { Failure } from '../failure.ts'
 import type { Definition } from '../folder/source.ts'
 import { identifierOf, takeId, whyRenamed } from './identifier.ts'
 import type { Intake } from './intake.ts'
+import { parsed } from './json-lines.ts'
 import { filled, isJson, type Json, Members } from './members.ts'
 import { toLiquid } from './mustache.ts'
 import { People } from './people.ts'
+import { mustBeFile, textLinesOf, wholeTextOf } from './source-file.ts'
 
 export function pinpoint(files: string[]): ImportSource {
-  for (const file of files) if (!existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
+  for (const file of files) mustBeFile(file)
   return {
     name: 'pinpoint',
     identity: files.map((file) => path.resolve(file)),
@@ -28,11 +26,7 @@ export function pinpoint(files: string[]): ImportSource {
 
 async function readFile(intake: Intake, people: People, file: string): Promise<void> {
   const name = path.basename(file)
-  const isPacked = file.endsWith('.gz')
-  const input = isPacked ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
-  let place = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    place += 1
+  for await (const { line, place } of textLinesOf(file)) {
     if (line.trim() === '') continue
     const value = parsed(line)
     if (isJson(value) && 'ChannelType' in value) {
@@ -44,10 +38,7 @@ async function readFile(intake: Intake, people: People, file: string): Promise<v
       continue
     }
     // A template is one value over several lines.
-    const whole =
-      place === 1
-        ? parsed(isPacked ? gunzipSync(readFileSync(file)).toString() : readFileSync(file, 'utf8'))
-        : undefined
+    const whole = place === 1 ? parsed(wholeTextOf(file)) : undefined
     const values = Array.isArray(whole) ? whole : [whole]
     const isKnown = (each: unknown): each is Json => isJson(each) && Boolean(templateIn(each) || 'ChannelType' in each)
     if (values.length > 0 && values.every(isKnown)) {
@@ -61,14 +52,6 @@ async function readFile(intake: Intake, people: People, file: string): Promise<v
       ...{ kind: 'file', id: name, path: `line ${place}`, code: 'not_readable' },
       why: 'it is neither an endpoint nor a template',
     })
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { Failure } from '../failure.ts'
+import { isJson, type Json } from './members.ts'
 
 const isPacked = (file: string) => file.endsWith('.gz')
 
@@ -58,6 +59,12 @@ export function wholeTextOf(file: string): string {
   } catch (error) {
     throw isWrongEncoding(error) ? notUtf8(file) : unreadable(file, error)
   }
+}
+
+export function jsonObjectIn(file: string): Json {
+  const value = jsonIn(file)
+  if (!isJson(value)) throw new Failure('usage', 'not_readable', `${file} is no JSON object`)
+  return value
 }
 
 /** What a file of JSON says. */

@@ -21,7 +21,8 @@ export async function read(source: ImportSource, { isDry = true } = {}): Promise
   const items: Record<string, Json[]> = {}
   const sink: Sink = {
     add(kind, item) {
-      items[kind] = [...(items[kind] ?? []), item]
+      items[kind] ??= []
+      items[kind].push(item)
     },
   }
   const intake = new Intake(new Report(source.name), sink)

@@ -1,19 +1,19 @@
 // Courier: a folder of what its API answers: notifications/*.json, brands/*.json, profiles.jsonl, preferences.jsonl.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ImportSource } from '../../commands/import.ts'
-import { Failure } from '../../failure.ts'
 import { takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { type Line, linesOf, parsed } from '../json-lines.ts'
 import { isJson, type Json, Members } from '../members.ts'
+import { mustBeFolder, wholeTextOf } from '../source-file.ts'
 import { type Channel, channelNames, ofProfiles } from './content.ts'
 import { takeBrand, takeTemplate } from './templates.ts'
 
 const allChannels: Channel[] = ['email', 'sms', 'push', 'chat', 'in_app']
 
 export function courier(folder: string): ImportSource {
-  if (!existsSync(folder)) throw new Failure('usage', 'no_files', `There is no ${folder}`)
+  mustBeFolder(folder)
   return {
     name: 'courier',
     identity: [path.resolve(folder)],
@@ -48,7 +48,7 @@ function documentsIn({ report }: Intake, folder: string, name: string): Json[] {
     .sort()
     .flatMap((file) => {
       const id = `${name}/${file}`
-      const value = file.endsWith('.json') ? parsed(readFileSync(path.join(place, file), 'utf8')) : undefined
+      const value = file.endsWith('.json') ? parsed(wholeTextOf(path.join(place, file))) : undefined
       const whole = new Members(isJson(value) ? value : { documents: value }, { report, kind: 'file', id })
       if (whole.has('results')) {
         const found = whole.objects('results')

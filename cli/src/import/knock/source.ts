@@ -1,5 +1,5 @@
 // Knock: the folder that its command line tool pulls, and users and preferences as JSON lines.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface as ask } from 'node:readline/promises'
 import { parseDocument } from 'yaml'
@@ -10,6 +10,7 @@ import { takeId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { type Line, linesOf } from '../json-lines.ts'
 import { filled, isJson, type Json, Members } from '../members.ts'
+import { jsonObjectIn, mustBeFile, mustBeFolder, wholeTextOf } from '../source-file.ts'
 import { type ChannelType, channelTypes } from './content.ts'
 import { toLiquid } from './texts.ts'
 import { resolved, takeWorkflow } from './workflows.ts'
@@ -27,8 +28,8 @@ export interface KnownChannel {
 
 /** @param answer who is asked what a channel is */
 export function knock(folder: string, { users, preferences }: KnockOptions, answer: Ask = askPerson): ImportSource {
-  for (const file of [folder, users, preferences])
-    if (file !== undefined && !existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
+  mustBeFolder(folder)
+  for (const file of [users, preferences]) if (file !== undefined) mustBeFile(file)
   return {
     name: 'knock',
     identity: [folder, users ?? '', preferences ?? ''].map((file) => path.resolve(file)),
@@ -62,8 +63,6 @@ const foldersIn = (place: string, file: string): string[] =>
         .sort()
     : []
 
-const readJson = (file: string): Json => JSON.parse(readFileSync(file, 'utf8')) as Json
-
 /** The channels that steps name without saying what they are. */
 function keysIn(workflows: string[]): string[] {
   const keys = new Set<string>()
@@ -74,7 +73,7 @@ function keysIn(workflows: string[]): string[] {
     if (value.type === 'channel' && typeof key === 'string' && typeof value.channel_type !== 'string') keys.add(key)
     for (const each of Object.values(value)) walk(each)
   }
-  for (const dir of workflows) walk(readJson(path.join(dir, 'workflow.json')))
+  for (const dir of workflows) walk(jsonObjectIn(path.join(dir, 'workflow.json')))
   return [...keys].sort()
 }
 
@@ -97,7 +96,7 @@ const kinds = 'email, sms, push, chat or in_app'
 /** As a document, so that remarks in it stay. */
 function channelsFile(folder: string) {
   const file = path.join(folder, 'channels.yaml')
-  const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '')
+  const document = parseDocument(existsSync(file) ? wholeTextOf(file) : '')
   const [problem] = document.errors
   const content: unknown = document.toJS()
   if (problem || !(content === null || isJson(content)))
@@ -148,7 +147,7 @@ function partialsIn({ report }: Intake, folder: string): Map<string, string> {
   return new Map(
     foldersIn(path.join(folder, 'partials'), 'partial.json').map((dir) => {
       const key = path.basename(dir)
-      const value = resolved(readJson(path.join(dir, 'partial.json')), dir)
+      const value = resolved(jsonObjectIn(path.join(dir, 'partial.json')), dir)
       const members = new Members(value, { report, kind: 'file', id: `partials/${key}` })
       const content = members.take('content')
       members.renewed(members.rest(), 'there are no partials; their content is inlined')
@@ -159,7 +158,7 @@ function partialsIn({ report }: Intake, folder: string): Map<string, string> {
 
 function takeLayout(intake: Intake, dir: string, partials: ReadonlyMap<string, string>): void {
   const id = path.basename(dir)
-  const value = resolved(readJson(path.join(dir, 'layout.json')), dir)
+  const value = resolved(jsonObjectIn(path.join(dir, 'layout.json')), dir)
   const { report } = intake
   const members = new Members(value, { report, kind: 'layout', id })
   members.renewed(['$schema', '__readonly', 'key', 'created_at', 'updated_at', 'sha', 'environment'])
@@ -260,7 +259,7 @@ function takeTokens(
 function categoriesIn(workflows: string[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const dir of workflows) {
-    const { categories } = readJson(path.join(dir, 'workflow.json'))
+    const { categories } = jsonObjectIn(path.join(dir, 'workflow.json'))
     for (const category of Array.isArray(categories) ? categories.map(String) : [])
       found.set(category, [...(found.get(category) ?? []), path.basename(dir)])
   }

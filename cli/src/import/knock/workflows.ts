@@ -1,10 +1,10 @@
 // Workflows of Knock as definitions.
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Definition } from '../../folder/source.ts'
 import { identifierOf, whyRenamed } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
 import { filled, isEmpty, isJson, type Json, Members } from '../members.ts'
+import { jsonIn, jsonObjectIn, wholeTextOf } from '../source-file.ts'
 import { conditionOf } from './conditions.ts'
 import { type ChannelType, channelTypes, contentOf } from './content.ts'
 import { type Around, pathOf, toLiquid } from './texts.ts'
@@ -26,7 +26,7 @@ interface Mapping {
 
 export function takeWorkflow(folder: KnockFolder, dir: string): void {
   const { report } = folder.intake
-  const value = resolved(JSON.parse(readFileSync(path.join(dir, 'workflow.json'), 'utf8')) as Json, dir)
+  const value = resolved(jsonObjectIn(path.join(dir, 'workflow.json')), dir)
   const id = String((isJson(value.__readonly) ? value.__readonly.key : undefined) ?? path.basename(dir))
   const members = new Members(value, { report, kind: 'workflow', id })
   members.renewed(['$schema', '__readonly', 'key', 'created_at', 'updated_at', 'valid', 'sha', 'environment'])
@@ -75,8 +75,7 @@ export function resolved(value: Json, dir: string): Json {
         const place = path.resolve(dir, member)
         // Nothing outside of the folder.
         if (path.relative(dir, place).startsWith('..')) return [name, member]
-        const text = readFileSync(place, 'utf8')
-        return [name.slice(0, -1), place.endsWith('.json') ? of(JSON.parse(text)) : text]
+        return [name.slice(0, -1), place.endsWith('.json') ? of(jsonIn(place)) : wholeTextOf(place)]
       }),
     )
   }

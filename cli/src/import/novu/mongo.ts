@@ -1,12 +1,13 @@
 // Novu from files of mongoexport: one file per collection, a document a line, or a list of them.
-import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { Failure } from '../../failure.ts'
 import { givenId } from '../identifier.ts'
 import type { Intake } from '../intake.ts'
+import { parsed } from '../json-lines.ts'
 import { isJson, type Json, Members } from '../members.ts'
 import type { Report } from '../report.ts'
+import { jsonIn, textLinesOf, textOf } from '../source-file.ts'
 import {
   choicesOfSubscriptions,
   type Ids,
@@ -163,34 +164,41 @@ const isOfSubscriber = ({ type }: Json) => String(type).startsWith('SUBSCRIBER_'
 const isOfSubscription = ({ type }: Json) => String(type).startsWith('SUBSCRIPTION_')
 
 async function* read(file: string, intake: Intake): AsyncGenerator<Json> {
-  if (firstSign(file) === '[') {
-    for (const value of JSON.parse(readFileSync(file, 'utf8')) as unknown[]) yield plain(value) as Json
+  const list = (at: string) =>
+    intake.report.unmapped({
+      ...{ kind: 'file', id: path.basename(file), path: at, code: 'not_readable' },
+      why: 'it is no JSON object',
+    })
+  if ((await firstSign(file)) === '[') {
+    for (const [index, value] of (jsonIn(file) as unknown[]).entries()) {
+      const document = documentIn(value)
+      if (document) yield document
+      else list(`item ${index + 1}`)
+    }
     return
   }
-  let place = 0
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    place += 1
+  for await (const { line, place } of textLinesOf(file)) {
     if (line.trim() === '') continue
-    try {
-      yield plain(JSON.parse(line)) as Json
-    } catch {
-      intake.report.unmapped({
-        ...{ kind: 'file', id: path.basename(file), path: `line ${place}`, code: 'not_readable' },
-        why: 'the line is not JSON',
-      })
-    }
+    const document = documentIn(parsed(line))
+    if (document) yield document
+    else list(`line ${place}`)
+  }
+}
+
+function documentIn(value: unknown): Json | undefined {
+  try {
+    const document = plain(value)
+    return isJson(document) ? document : undefined
+  } catch {
+    // A date that is none.
+    return undefined
   }
 }
 
 /** Without reading the whole file, which may be large. */
-function firstSign(file: string): string {
-  const opened = openSync(file, 'r')
-  try {
-    const bytes = Buffer.alloc(64)
-    return bytes.subarray(0, readSync(opened, bytes)).toString().trimStart().slice(0, 1)
-  } finally {
-    closeSync(opened)
-  }
+async function firstSign(file: string): Promise<string> {
+  for await (const text of textOf(file)) return text.trimStart().slice(0, 1)
+  return ''
 }
 
 /** Documents that others refer to, and how many of them nothing did. */
