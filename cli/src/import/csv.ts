@@ -65,8 +65,8 @@ export function csv(file: string, mapText: string): ImportSource {
             })
         if (item.subscriberId === undefined)
           report.unmapped({
-            ...{ kind: 'subscribers', id: `row ${place}`, path: map.get('subscriberId') ?? '', code: 'no_id' },
-            why: 'the row has no subscriberId',
+            ...{ kind: 'subscribers', id: `row ${place}`, path: '', code: 'no_id' },
+            why: `the row has no subscriberId, which is the column "${map.get('subscriberId')}"`,
           })
         else intake.add('subscribers', { ...item, ...(Object.keys(data).length > 0 ? { data } : {}) })
       }

@@ -36,8 +36,8 @@ export function takeId(
   const id = names.map((name) => givenId(members.get(name))).find((each) => each !== undefined)
   if (id === undefined)
     report.unmapped({
-      ...{ kind, id: place, path: names[0] ?? '', code: 'no_id' },
-      why: 'it has no id that is text, or a number of at most 15 digits',
+      ...{ kind, id: place, path: '', code: 'no_id' },
+      why: `it has no ${names.join(' or ')} that is text, or a number of at most 15 digits`,
     })
   return id
 }

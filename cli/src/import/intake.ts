@@ -72,7 +72,7 @@ export class Intake {
   /** Of several subscribers with the same id the first counts; others are listed. @returns whether it was taken */
   add(kind: DataKind | RecordKind, item: Json): boolean {
     if (kind === 'subscribers') {
-      const id = String(item.subscriberId)
+      const id = String(item.subscriberId).trim()
       if (this.#subscriberIds.has(id)) {
         this.report.unmapped({
           ...{ kind, id, path: '', code: 'same_id' },

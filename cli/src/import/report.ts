@@ -33,7 +33,10 @@ export interface Unmapped {
   path: string
   code: string
   why: string
+  /** Of data: how many had the same, `id` being the first. */
   count?: number
+  /** Of several, as many as are kept. */
+  ids?: string[]
 }
 
 export interface ReportJson {
@@ -42,6 +45,13 @@ export interface ReportJson {
   changed: Changed[]
   unmapped: Unmapped[]
 }
+
+/** The ids that an entry keeps, where the thing was not taken, and where only the part of it at `path` was not. */
+const mostIds = 10_000
+const mostExamples = 100
+/** How many sentences of the same code are told apart. The service's may name what is wrong, a different one for each. */
+const mostReasons = 100
+const otherReasons = 'for reasons like those above'
 
 const isMany = (kind: string) => [...dataKinds, ...recordKinds].some((name) => name === kind)
 
@@ -54,11 +64,19 @@ export const dryRunWords = (hasFiles: boolean): string =>
     ? 'Only files were written, nothing was sent. Push them, or say --apply'
     : 'A dry run: nothing was written. Say --apply to do it'
 
+function addTo(known: Unmapped, { id, ids = [id], count = 1 }: Unmapped): void {
+  known.count = (known.count ?? 1) + count
+  known.ids ??= [known.id]
+  const most = known.path === '' ? mostIds : mostExamples
+  known.ids.push(...ids.slice(0, most - known.ids.length))
+}
+
 export class Report {
   readonly source: string
   readonly kinds = new Map<string, Counts>()
   readonly #changed = new Map<string, Changed>()
   readonly #unmapped = new Map<string, Unmapped>()
+  readonly #reasons = new Map<string, number>()
 
   constructor(source: string) {
     this.source = source
@@ -91,12 +109,25 @@ export class Report {
     else if (!known) this.#changed.set(key, { ...change })
   }
 
+  /** Of data, what many have in common is one entry with a count and their ids. */
   unmapped(entry: Unmapped): void {
     const { kind, id, path, code, why } = entry
     const key = JSON.stringify(isMany(kind) ? [kind, path, code, why] : [kind, id, path, code, why])
     const known = this.#unmapped.get(key)
-    if (known && isMany(kind)) known.count = (known.count ?? 1) + (entry.count ?? 1)
-    else if (!known) this.#unmapped.set(key, { ...entry })
+    if (!isMany(kind)) {
+      if (!known) this.#unmapped.set(key, { ...entry })
+    } else if (known) addTo(known, entry)
+    else if (this.#isOneMore([kind, path, code]) || why === otherReasons)
+      this.#unmapped.set(key, { ...entry, ...(entry.ids ? { ids: [...entry.ids] } : {}) })
+    else this.unmapped({ ...entry, why: otherReasons })
+  }
+
+  /** Whether there may be another sentence of this code. */
+  #isOneMore(of: string[]): boolean {
+    const key = JSON.stringify(of)
+    const count = (this.#reasons.get(key) ?? 0) + 1
+    this.#reasons.set(key, count)
+    return count <= mostReasons
   }
 
   /** Internal ids and the like, which are new here whatever they were. */
@@ -129,6 +160,11 @@ export class Report {
       `|${heads.map(() => '---').join('|')}|`,
       ...rows.map((row) => `| ${row.map(cell).join(' | ')} |`),
     ]
+    const idsOf = ({ kind, path, code, why, ids = [], count = 1 }: Unmapped) => {
+      const more = count > ids.length ? ` and ${count - ids.length} more` : ''
+      const at = [kind, path, code, why].filter((each) => each !== '').map(cell)
+      return ids.length === 0 ? [] : ['', `${at.join(', ')}: ${ids.map(cell).join(', ')}${more}`]
+    }
     const times = (id: string, count: number | undefined) => (count ? `${id} and ${count - 1} more` : id)
     return [
       `# Import from ${this.source}`,
@@ -153,6 +189,7 @@ export class Report {
             ['kind', 'id', 'path', 'code', 'why'],
             unmapped.map(({ kind, id, path, code, why, count }) => [kind, times(id, count), path, code, why]),
           )),
+      ...unmapped.flatMap(idsOf),
       '',
       '## Changed',
       '',

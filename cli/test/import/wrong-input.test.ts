@@ -41,8 +41,8 @@ describe('what has no id is listed and not taken', () => {
     expect(idsOf(items.subscribers)).toEqual(['ada', '7'])
     expect(idsOf(items.preferences)).toEqual(['ada', '7'])
     expect(report.unmapped).toMatchObject([
-      { kind: 'subscribers', id: 'users.jsonl line 1', path: 'id', code: 'no_id', count: 7 },
-      { kind: 'preferences', id: 'preferences.jsonl line 1', path: 'user_id', code: 'no_id', count: 7 },
+      { kind: 'subscribers', id: 'users.jsonl line 1', path: '', code: 'no_id', count: 7 },
+      { kind: 'preferences', id: 'preferences.jsonl line 1', path: '', code: 'no_id', count: 7 },
     ])
   })
 
@@ -59,8 +59,8 @@ describe('what has no id is listed and not taken', () => {
     expect(idsOf(items.preferences)).toEqual(['ada', '7'])
     expect(Object.keys(definitions)).toEqual(['workflow T'])
     expect(listed).toEqual([
-      ...['layout Bare id no_id', 'workflow Nameless id no_id'],
-      ...['subscribers profiles.jsonl line 1 id no_id', 'preferences preferences.jsonl line 1 user_id no_id'],
+      ...['layout Bare no_id', 'workflow Nameless no_id'],
+      ...['subscribers profiles.jsonl line 1 no_id', 'preferences preferences.jsonl line 1 no_id'],
     ])
   })
 
@@ -86,14 +86,14 @@ describe('what has no id is listed and not taken', () => {
     })
     expect(definitions).toEqual({})
     expect(listed).toEqual([
-      'layout _id missing layoutId no_id',
-      'tenants _id n0 identifier no_id',
-      'contexts _id c0 id no_id',
-      'subscribers _id s0 subscriberId no_id',
-      'topic _id t0 key no_id',
-      'topic-subscriptions _id u0 subscriberId no_id',
-      'topic-subscriptions _id u1 topicKey no_id',
-      'messages of ada _id no_id',
+      'layout _id missing no_id',
+      'tenants _id n0 no_id',
+      'contexts _id c0 no_id',
+      'subscribers _id s0 no_id',
+      'topic _id t0 no_id',
+      'topic-subscriptions _id u0 no_id',
+      'topic-subscriptions _id u1 no_id',
+      'messages of ada no_id',
     ])
   })
 
@@ -102,7 +102,7 @@ describe('what has no id is listed and not taken', () => {
     write(folder, { 'a.json': lines([bare, { ...bare, Id: 'e' }]), 'b.json': JSON.stringify([bare], null, 2) })
     const { items, report } = await read(pinpoint([at('a.json'), at('b.json')]))
     expect(items.subscribers).toEqual([{ subscriberId: 'e', email: 'y@example.com' }])
-    expect(report.unmapped).toMatchObject([{ id: 'a.json line 1', path: 'User.UserId', code: 'no_id', count: 2 }])
+    expect(report.unmapped).toMatchObject([{ id: 'a.json line 1', path: '', code: 'no_id', count: 2 }])
   })
 })
 
