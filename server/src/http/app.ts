@@ -12,7 +12,7 @@ import { fail, RequestError } from '../errors.ts'
 import { registerAnswerLinks } from './edge/answer-links.ts'
 import { registerAudit } from './edge/audit.ts'
 import { ApiKeys } from './edge/auth.ts'
-import { parseBody, parseForm, refuseUnstorableUrl } from './edge/body.ts'
+import { parseBody, parseBodyOfItems, parseForm, refuseUnstorableUrl } from './edge/body.ts'
 import { networkOf } from './edge/caller-network.ts'
 import { Deadline } from './edge/deadline.ts'
 import { health } from './edge/health.ts'
@@ -82,10 +82,10 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.setSerializerCompiler(({ schema }) => onFirstUse(() => serializers.of(schema, () => serializerOf(schema))))
   app.setErrorHandler(answer)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     let body: unknown
     try {
-      body = parseBody(bytes)
+      body = request.rules.judgesItems ? parseBodyOfItems(bytes) : parseBody(bytes)
     } catch (error) {
       return done(error as Error)
     }

@@ -13,11 +13,12 @@ export class Unstorable extends Error {
   }
 }
 
-export function parseStorable(text: string): unknown {
+/** @param refuse looks through a value that may have what cannot be stored */
+export function parseStorable(text: string, refuse: (value: unknown) => void = refuseUnstorable): unknown {
   const { depth, hasEscape, hasLargeNumber } = glance(text)
   if (depth > deepest) throw new Unstorable('json', `it is nested deeper than ${deepest} levels`)
   const value = parse(text, hasEscape)
-  if (hasLargeNumber || (hasEscape && unstorableEscape.test(text))) refuseUnstorable(value)
+  if (hasLargeNumber || (hasEscape && unstorableEscape.test(text))) refuse(value)
   return value
 }
 
@@ -67,7 +68,7 @@ function glance(text: string): { depth: number; hasEscape: boolean; hasLargeNumb
 // Of NUL and surrogates.
 const unstorableEscape = /\\u0000|\\u[dD][89a-fA-F]/
 
-function refuseUnstorable(value: unknown): void {
+export function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') refuseUnstorableText(value)
   else if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Unstorable('text', 'a number is too large')

@@ -1,7 +1,7 @@
 // Parses request bodies, and refuses text that could not be stored and read back unchanged.
 import { isUtf8 } from 'node:buffer'
 import { parse as parseQuery } from 'node:querystring'
-import { parseStorable, refuseUnstorableText, Unstorable } from '../../db/core/storable.ts'
+import { parseStorable, refuseUnstorable, refuseUnstorableText, Unstorable } from '../../db/core/storable.ts'
 import { fail } from '../../errors.ts'
 
 /** A JSON body, or undefined when there is none. */
@@ -9,6 +9,23 @@ export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
   return worded(() => parseStorable(text))
+}
+
+/** A JSON body with `items` that are judged one by one: `refuseUnstorableItem` has to look at each. */
+export function parseBodyOfItems(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  const text = decode(bytes)
+  return worded(() => parseStorable(text, refuseBesideItems))
+}
+
+function refuseBesideItems(value: unknown): void {
+  const { items, ...others } = Object(value) as { items?: unknown }
+  refuseUnstorable(Array.isArray(items) ? others : value)
+}
+
+/** For one of the items of a body. */
+export function refuseUnstorableItem(item: unknown): void {
+  worded(() => refuseUnstorable(item))
 }
 
 /** A URL-encoded body: each name with its value, or with all its values when it occurs more than once. */

@@ -226,6 +226,8 @@ declare module 'fastify' {
     act?: string
     /** Moves a held clock, or changes nothing: where the clock is held, it may move meanwhile. */
     leavesClock?: boolean
+    /** Its body has `items`, and one with text that cannot be stored keeps out no other: the handler looks at each. */
+    judgesItems?: boolean
     /** Whether its schema describes a body. */
     takesBody?: boolean
     /**

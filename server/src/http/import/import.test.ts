@@ -72,6 +72,23 @@ describe('subscribers', () => {
     })
   })
 
+  test('one with text or a number that cannot be stored fails alone', async () => {
+    const items = String.raw`[{"subscriberId":"good1"},{"subscriberId":"bad\u0000"},{"subscriberId":"x","firstName":"\ud83d"},
+      {"subscriberId":"y","data":{"n":1e400}},{"subscriberId":"z","ignored":{"\u0000":1}},{"subscriberId":"good2","firstName":"\u00fc"}]`
+    const answer = await api.post('/v2/import/subscribers', `{"items":${items}}`)
+    expect(answer).toMatchObject({ status: 200, body: { imported: 2, unchanged: 0 } })
+    expect(answer.body.failed).toEqual(
+      ['NUL characters', 'half of a surrogate', 'a number is too large', 'NUL characters'].map((why, n) => ({
+        ...{ index: n + 1, code: 'invalid_text', message: expect.stringContaining(why) },
+      })),
+    )
+    expect((await api.get('/v2/subscribers')).body.totalCount).toBe(2)
+    // Beside the items it is the request that is wrong.
+    const source = String.raw`{"importId":"i","source":"a\u0000","found":{},"offset":0}`
+    const beside = await api.post('/v2/import/subscribers', `{"items":[{"subscriberId":"a"}],"progress":${source}}`)
+    expect(beside).toMatchObject({ status: 400, body: { code: 'invalid_text' } })
+  })
+
   test('the same one several times in a request is stored one after the other', async () => {
     const items = ['A', 'B', 'B'].map((firstName) => ({ subscriberId: 'ada', firstName }))
     expect(await send('subscribers', [...items, { subscriberId: 'bob' }])).toEqual(done(3, 1))

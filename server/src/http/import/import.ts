@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { realOf } from '../../db/core/held-clock.ts'
 import { fail, RequestError } from '../../errors.ts'
+import { refuseUnstorableItem } from '../edge/body.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Timestamp } from '../edge/schema.ts'
 import { compileValidator } from '../edge/validation.ts'
@@ -107,7 +108,7 @@ export const imports: Resource = (app, { db, pool, secrets, brand, clock, config
       `/v2/import/${kind.name}`,
       {
         bodyLimit: largestBody,
-        config: { act: 'data.imported', scope: kind.scope },
+        config: { act: 'data.imported', scope: kind.scope, judgesItems: true },
         schema: {
           tags,
           summary: kind.summary,
@@ -200,6 +201,16 @@ function wordsOf({ message, ctx }: RequestError): string {
   return messages.length > 0 ? messages.slice(0, 5).join('; ') : message
 }
 
+function unstorable(item: unknown): RequestError | undefined {
+  try {
+    refuseUnstorableItem(item)
+    return undefined
+  } catch (error) {
+    if (error instanceof RequestError) return error
+    throw error
+  }
+}
+
 /** Items are checked one by one, so that a bad one does not keep out the others. Unknown members are dropped. */
 function checkerOf({ item }: Pick<ImportKind<unknown>, 'item'>): (value: unknown) => RequestError | undefined {
   type Validate = (value: unknown) => { error?: Error }
@@ -207,7 +218,7 @@ function checkerOf({ item }: Pick<ImportKind<unknown>, 'item'>): (value: unknown
   return (value) => {
     // On the first use, as for every other body.
     validate ??= compileValidator({ schema: item, method: 'POST', url: '', httpPart: 'body' }) as Validate
-    const { error } = validate(value)
+    const error = unstorable(value) ?? validate(value).error
     if (error === undefined) return undefined
     return error instanceof RequestError ? error : fail('bad_request', { reason: error.message })
   }
