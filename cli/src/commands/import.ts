@@ -1,11 +1,13 @@
 // `import`: brings everything along from another service. A dry run first; `--apply` does it.
-import { writeFileSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Context } from '../context.ts'
-import { exitCodes } from '../failure.ts'
+import { exitCodes, Failure } from '../failure.ts'
+import { writeWhole } from '../folder/write.ts'
 import { writeDefinitions } from '../import/define.ts'
 import { Intake, noSink } from '../import/intake.ts'
 import { dryRunWords, Report } from '../import/report.ts'
 import { send } from '../import/send.ts'
+import { stampOf } from '../import/source-file.ts'
 import { Spool } from '../import/spool.ts'
 import { readEnvironment } from '../remote.ts'
 import type { Terminal } from '../terminal.ts'
@@ -26,6 +28,8 @@ export interface ImportSource {
   name: string
   /** What makes two imports the same one, beside the target: an address, files. */
   identity: string[]
+  /** Files and folders that are read: if they changed, an import that was interrupted does not go on with what it had read. */
+  files?: string[]
   /** @param mode a dry run writes nothing, not even beside the source */
   read(intake: Intake, terminal: Terminal, mode: { isDry: boolean }): Promise<void>
 }
@@ -33,17 +37,31 @@ export interface ImportSource {
 export async function importFrom(context: Context, source: ImportSource, options: ImportOptions): Promise<void> {
   const { terminal } = context
   const { apply = false } = options
+  if (options.report !== undefined) refuseFolder(options.report)
   const report = apply ? await applied(context, source, options) : await tried(context, source, options)
-  if (options.report !== undefined) {
-    writeFileSync(options.report, report.toMarkdown({ isApplied: apply, hasFiles: options.hasDir === true }))
-    terminal.say(`report: ${options.report}`)
-  }
-  terminal.result(report.toJson(), () =>
-    inWords(terminal, report, {
-      ...{ isApplied: apply, hasReport: Boolean(options.report), hasFiles: options.hasDir === true },
-    }),
-  )
+  const hasFiles = options.hasDir === true
+  const hasReport = options.report !== undefined && writeReport(terminal, options.report, report, apply, hasFiles)
+  terminal.result(report.toJson(), () => inWords(terminal, report, { isApplied: apply, hasReport, hasFiles }))
   if (options.strict && !report.isComplete) process.exitCode = exitCodes.different
+}
+
+/** Before anything is read or sent. */
+function refuseFolder(file: string): void {
+  if (existsSync(file) && statSync(file).isDirectory())
+    throw new Failure('usage', 'bad_report', `${file} is a folder; --report takes a file`)
+}
+
+/** What was imported is told even where the file cannot be written. @returns whether it was */
+function writeReport(terminal: Terminal, file: string, report: Report, isApplied: boolean, hasFiles: boolean): boolean {
+  try {
+    writeWhole(file, report.toMarkdown({ isApplied, hasFiles }))
+    terminal.say(`report: ${file}`)
+    return true
+  } catch (error) {
+    terminal.warn(`The report could not be written: ${(error as Error).message}`)
+    process.exitCode = exitCodes.usage
+    return false
+  }
 }
 
 async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir }: ImportOptions): Promise<Report> {
@@ -60,17 +78,20 @@ async function applied(context: Context, source: ImportSource, options: ImportOp
   const environment = await readEnvironment(service)
   const spool = new Spool(dir, [source.name, ...source.identity, environment.identifier])
   const unfinished = options.restart ? undefined : spool.unfinished()
-  if (unfinished) {
+  if (unfinished?.stamp === stampOf(source.files ?? [])) {
     terminal.say('Going on where the last import was; --restart begins anew')
     return send({ service, env, terminal, spool, progress: unfinished })
   }
+  if (unfinished) terminal.say('The source changed since the last import, which did not end: beginning anew')
   spool.begin()
   const report = new Report(source.name)
   const intake = new Intake(report, spool)
   await source.read(intake, terminal, { isDry: false })
   const definitions = intake.definitions()
   filesOf(dir, definitions, report, terminal, options.hasDir)
-  return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions) })
+  // Only now: answers about channels are kept beside the source.
+  const stamp = stampOf(source.files ?? [])
+  return send({ service, env, terminal, spool, progress: spool.complete(report.toJson(), definitions, stamp) })
 }
 
 function filesOf(

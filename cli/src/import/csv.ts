@@ -45,6 +45,7 @@ export function csv(file: string, mapText: string): ImportSource {
   return {
     name: 'csv',
     identity: [path.resolve(file), mapText],
+    files: [file],
     async read(intake) {
       const { report } = intake
       const used = new Set(map.values())

@@ -12,6 +12,7 @@ export function oneSignal(file: string): ImportSource {
   return {
     name: 'onesignal',
     identity: [path.resolve(file)],
+    files: [file],
     async read(intake) {
       const people = new People(intake.report)
       for await (const { cells } of rowsOf(file, intake)) takeSubscription(intake, people, cells)

@@ -15,6 +15,7 @@ export function pinpoint(files: string[]): ImportSource {
   return {
     name: 'pinpoint',
     identity: files.map((file) => path.resolve(file)),
+    files,
     async read(intake) {
       intake.listsIssues = true
       const people = new People(intake.report)

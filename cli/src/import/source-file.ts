@@ -1,6 +1,8 @@
 // Files of a source as text, also packed ones. A file that cannot be read, or is not UTF-8, is wrong usage.
 import { isUtf8 } from 'node:buffer'
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { Failure } from '../failure.ts'
@@ -85,6 +87,23 @@ export function mustBeFolder(folder: string): void {
 export function mustBeFile(file: string): void {
   if (!existsSync(file)) throw new Failure('usage', 'no_files', `There is no ${file}`)
   if (statSync(file).isDirectory()) throw new Failure('usage', 'no_files', `${file} is a folder, not a file`)
+}
+
+/** Changes with the size or the time of any of these files, or of those in these folders. Hidden ones do not count. */
+export function stampOf(places: string[]): string {
+  const hash = createHash('sha256')
+  const add = (place: string) => {
+    const { size, mtimeMs } = statSync(place)
+    hash.update(JSON.stringify([place, size, mtimeMs]))
+  }
+  for (const place of places.map((each) => path.resolve(each))) {
+    if (!statSync(place).isDirectory()) add(place)
+    else
+      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort())
+        if (!name.split(path.sep).some((part) => part.startsWith('.')) && statSync(path.join(place, name)).isFile())
+          add(path.join(place, name))
+  }
+  return hash.digest('hex')
 }
 
 const codeOf = (error: unknown) => (error as { code?: unknown }).code

@@ -16,6 +16,8 @@ export interface Progress {
   isDefined: boolean
   report: ReportJson
   definitions: Defined[]
+  /** What the files of the source were like. */
+  stamp: string
 }
 
 const linesAtOnce = 1_000
@@ -60,9 +62,9 @@ export class Spool implements Sink {
   }
 
   /** Everything is read: from here on an import can go on where it was. */
-  complete(report: ReportJson, definitions: Defined[]): Progress {
+  complete(report: ReportJson, definitions: Defined[], stamp: string): Progress {
     for (const kind of this.#lines.keys()) this.#flush(kind)
-    const progress: Progress = { importId: randomUUID(), offsets: {}, isDefined: false, report, definitions }
+    const progress: Progress = { importId: randomUUID(), offsets: {}, isDefined: false, report, definitions, stamp }
     this.save(progress)
     return progress
   }

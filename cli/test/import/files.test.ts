@@ -691,6 +691,17 @@ describe('CSV', () => {
     }
   })
 
+  test('the report comes into a folder that is made; where it cannot be written, what was done is told all the same', async () => {
+    write(folder, { 'people.csv': 'user_id,mail\nada,no address\nbob,bob@example.com\n' })
+    const args = ['csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail', '--apply', '--report']
+    expect((await run(...args, 'new/place/out.md')).code).toBe(0)
+    expect(readFileSync(path.join(folder, 'new/place/out.md'), 'utf8')).toContain('| subscribers | ada |')
+    expect(await run(...args, 'new')).toMatchObject({ code: 2, json: { error: { code: 'bad_report' } } })
+    const { code, json, stderr } = await run(...args, 'people.csv/out.md')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The report could not be written')])
+    expect(json).toMatchObject({ kinds: { subscribers: { found: 2, failed: 1 } }, unmapped: [{ id: 'ada' }] })
+  })
+
   test('a dry run needs no service', async () => {
     write(folder, { 'people.csv': people(3) })
     expect(await command.run(folder, {}, 'import', 'csv', 'people.csv', '--map', map, '--json')).toMatchObject({
@@ -713,6 +724,18 @@ describe('CSV', () => {
     expect(rest.kinds.subscribers).toEqual({ found: 1_200, imported: 1_200, unchanged: 0, failed: 0 })
     const again = await applied('csv', 'people.csv', '--map', map, '--restart')
     expect(again.kinds.subscribers).toMatchObject({ imported: 0, unchanged: 1_200 })
+  })
+
+  test('an import of a file that was changed meanwhile begins anew', async () => {
+    write(folder, { 'people.csv': people(1_200) })
+    const running = run('csv', 'people.csv', '--map', map, '--apply')
+    await expect.poll(() => interrupt(), { interval: 1, timeout: 20_000 }).toBe(true)
+    expect((await running).code).toBe(130)
+    write(folder, { 'people.csv': `${people(1_200)}\nlast,last@example.com,free,` })
+    const { code, json, stderr } = await run('csv', 'people.csv', '--map', map, '--apply')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('The source changed')])
+    expect(json.kinds.subscribers).toMatchObject({ found: 1_201, failed: 0 })
+    expect(await get('/v2/subscribers/last')).toMatchObject({ email: 'last@example.com' })
   })
 
   test('a real Ctrl-C ends the program gently; run again, it goes on where it was, and nothing is doubled', async () => {

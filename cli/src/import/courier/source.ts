@@ -17,6 +17,7 @@ export function courier(folder: string): ImportSource {
   return {
     name: 'courier',
     identity: [path.resolve(folder)],
+    files: [folder],
     async read(intake) {
       intake.listsIssues = true
       const brands = new Set<string>()

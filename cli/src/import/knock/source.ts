@@ -33,6 +33,7 @@ export function knock(folder: string, { users, preferences }: KnockOptions, answ
   return {
     name: 'knock',
     identity: [folder, users ?? '', preferences ?? ''].map((file) => path.resolve(file)),
+    files: [folder, users, preferences].filter((file) => file !== undefined),
     async read(intake, terminal, { isDry }) {
       intake.listsIssues = true
       const workflows = foldersIn(path.join(folder, 'workflows'), 'workflow.json')

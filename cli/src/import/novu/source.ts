@@ -27,6 +27,7 @@ export function novu({ from, sourceEnvironment }: NovuOptions, env: NodeJS.Proce
   return {
     name: 'novu',
     identity: [path.resolve(from), ...(sourceEnvironment === undefined ? [] : [sourceEnvironment])],
+    files: [from],
     read: (intake) => readMongo(intake, from, new OneEnvironment(sourceEnvironment)),
   }
 }
