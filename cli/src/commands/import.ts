@@ -10,6 +10,7 @@ import { send } from '../import/send.ts'
 import { stampOf } from '../import/source-file.ts'
 import { Spool } from '../import/spool.ts'
 import { readEnvironment } from '../remote.ts'
+import type { Service } from '../service.ts'
 import type { Terminal } from '../terminal.ts'
 import { counted } from '../words.ts'
 
@@ -73,10 +74,24 @@ async function tried({ dir, terminal }: Context, source: ImportSource, { hasDir 
 }
 
 async function applied(context: Context, source: ImportSource, options: ImportOptions): Promise<Report> {
-  const { dir, terminal, env } = context
   const service = context.service()
   const environment = await readEnvironment(service)
-  const spool = new Spool(dir, [source.name, ...source.identity, environment.identifier])
+  const spool = new Spool(context.dir, [source.name, ...source.identity, environment.identifier])
+  const unlock = spool.lock()
+  try {
+    return await sentFrom(context, source, options, { service, spool })
+  } finally {
+    unlock()
+  }
+}
+
+/** Goes on with what was read, or reads the source anew. */
+async function sentFrom(
+  { dir, terminal, env }: Context,
+  source: ImportSource,
+  options: ImportOptions,
+  { service, spool }: { service: Service; spool: Spool },
+): Promise<Report> {
   const unfinished = options.restart ? undefined : spool.unfinished()
   if (unfinished?.stamp === stampOf(source.files ?? [])) {
     terminal.say('Going on where the last import was; --restart begins anew')

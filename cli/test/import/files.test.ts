@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -724,6 +724,28 @@ describe('CSV', () => {
     expect(rest.kinds.subscribers).toEqual({ found: 1_200, imported: 1_200, unchanged: 0, failed: 0 })
     const again = await applied('csv', 'people.csv', '--map', map, '--restart')
     expect(again.kinds.subscribers).toMatchObject({ imported: 0, unchanged: 1_200 })
+  })
+
+  test('two imports of one file do not run at once; a lock of a process that is gone is taken over', async () => {
+    write(folder, { 'people.csv': people(1_200) })
+    const running = run('csv', 'people.csv', '--map', map, '--apply')
+    await expect.poll(() => interrupt(), { interval: 1, timeout: 20_000 }).toBe(true)
+    expect((await running).code).toBe(130)
+    const place = path.join(folder, '.belfry/imports')
+    const [spool = '', ...others] = readdirSync(place)
+    expect(others).toEqual([])
+    const lock = path.join(place, `${spool}.lock`)
+    writeFileSync(lock, String(process.ppid))
+    const refused = await run('csv', 'people.csv', '--map', map, '--apply')
+    expect(refused).toMatchObject({ code: 3, json: { error: { code: 'import_running' } } })
+    expect(refused.stderr).toContain(`process ${process.ppid}`)
+    const gone = spawn('true')
+    await once(gone, 'exit')
+    for (const pid of [gone.pid, process.pid]) {
+      writeFileSync(lock, String(pid))
+      expect((await applied('csv', 'people.csv', '--map', map)).kinds.subscribers).toMatchObject({ found: 1_200 })
+      expect(existsSync(lock)).toBe(false)
+    }
   })
 
   test('an import of a file that was changed meanwhile begins anew', async () => {

@@ -9,6 +9,7 @@ import { knock } from '../../src/import/knock/source.ts'
 import { novu } from '../../src/import/novu/source.ts'
 import { oneSignal } from '../../src/import/onesignal.ts'
 import { pinpoint } from '../../src/import/pinpoint.ts'
+import { Spool } from '../../src/import/spool.ts'
 import { useCommand, write } from '../command.ts'
 import { read } from './reading.ts'
 
@@ -285,4 +286,13 @@ describe('files that are not what they should be are wrong usage, by name', () =
     expect(items.subscribers).toEqual([{ subscriberId: 'ada' }])
     expect(listed).toEqual(['file subscribers.json item 1 not_readable', 'file subscribers.json item 3 not_readable'])
   })
+})
+
+test('a spool is for one import at a time', () => {
+  const spool = () => new Spool(at('belfry'), ['csv', 'people.csv'])
+  const unlock = spool().lock()
+  expect(() => spool().lock()).toThrow(expect.objectContaining({ exitCode: 3, code: 'import_running' }))
+  new Spool(at('belfry'), ['csv', 'others.csv']).lock()()
+  unlock()
+  spool().lock()()
 })
