@@ -12,25 +12,47 @@ const longestAddress = 4_096
 export function comparedAddress(channel: AddressChannel, given: string): string {
   const text = given.trim()
   if (channel === 'email') return comparedEmail(text)
-  const isNumber = channel === 'sms' || (channel === 'chat' && text.startsWith('+'))
+  const isNumber = channel === 'sms' || (channel === 'chat' && /^\p{Cf}*(tel:)?[+＋]/iu.test(text))
   return isNumber ? comparedNumber(text) : text
 }
 
-/** Lower case, the domain in punycode; of `"Ada" <ada@example.com>` the address alone. Tags as in `a+b@` are kept. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything but ASCII
+const isAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text)
+const withoutInvisible = (text: string): string => text.replace(/\p{Cf}/gu, '')
+
+/**
+ * Lower case, the domain in punycode; of `"Ada" <ada@example.com>` the address alone. Tags as in `a+b@` are kept. Compatible
+ * characters (full width) are one, and invisible ones, such as contacts put around what is copied, do not count.
+ */
 function comparedEmail(text: string): string {
-  const address = (/<([^<>]*)>$/.exec(text)?.[1] ?? text).trim().toLowerCase()
+  // Joiners stay for now: a domain may need them.
+  const visible = isAscii(text) ? text : text.normalize('NFKC').replace(/(?![\u200c\u200d])\p{Cf}/gu, '')
+  const address = (/<([^<>]*)>$/.exec(visible)?.[1] ?? visible).trim().toLowerCase()
+  if (isAscii(address)) return address.endsWith('.') ? address.slice(0, -1) : address
   const at = address.lastIndexOf('@')
   const domain = address.slice(at + 1)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: everything but ASCII
-  if (/^[\x00-\x7f]*$/.test(domain)) return address
-  return address.slice(0, at + 1) + (domainToASCII(domain) || domain)
+  const bare = withoutInvisible(domain)
+  const ascii = domainToASCII(domain) || domainToASCII(bare) || bare
+  return withoutInvisible(address.slice(0, at + 1)) + ascii.replace(/\.$/, '')
 }
 
-/** E.164. A number without a country code stays as it is, without its decoration. */
+/** E.164, without extension. A number without a country code stays as it is, without its decoration. */
 function comparedNumber(text: string): string {
-  const digits = text.replace(/[\s().\-/\u00a0]/g, '').replace(/^00/, '+')
+  if (e164.test(text)) return text
+  const digits = text
+    .normalize('NFKC')
+    .replace(/^\p{Cf}*(tel|sms):/iu, '')
+    .replace(/(;[a-z]|ext|x).*/is, '')
+    .replace(/[\s./_\u2212\p{Cf}\p{Pd}]/gu, '')
+    .replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15))
+    // The zero that is dialled only within the country.
+    .replace(/^(\+|00)?([1-9]\d{0,2})\(0\)/, '+$2')
+    .replace(/[()]/g, '')
+    .replace(/^00/, '+')
   return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : digits
 }
+
+const e164 = /^\+[1-9]\d{6,14}$/
 
 /** Whether it can be one of the channel, in the compared form. */
 export function isAddress(channel: AddressChannel, compared: string): boolean {
@@ -38,7 +60,7 @@ export function isAddress(channel: AddressChannel, compared: string): boolean {
     case 'email':
       return compared.length <= longestEmail && /^[^\s,;:<>()"@]+@[^\s,;:<>()"@]+$/.test(compared)
     case 'sms':
-      return /^\+[1-9]\d{6,14}$/.test(compared)
+      return e164.test(compared)
     case 'push':
     case 'chat':
       return compared !== '' && compared.length <= longestAddress
