@@ -326,6 +326,28 @@ test('settings beyond their limits are refused, those at the limits are taken', 
     expect([body, (await api.patch(path, body)).status]).toEqual([body, status])
 })
 
+test('an extra stop word that starts messages, asks for help or matches no text is refused', async () => {
+  const { development: api } = await server.freshOrganizationWide()
+  const path = `/v2/environments/${api.environmentId}/consent`
+  const extraStopWords = ['genug', 'YES', 'INFO', '!!!']
+  expect(await api.patch(path, { sms: { extraStopWords } })).toMatchObject({
+    status: 422,
+    body: {
+      errors: {
+        'sms.extraStopWords': {
+          messages: [
+            '"YES" starts messages again and cannot stop them',
+            '"INFO" asks for help and cannot stop messages',
+            '"!!!" has no letter or digit, so no text would match it',
+          ],
+        },
+      },
+    },
+  })
+  expect((await api.get(path)).body.sms.extraStopWords).toEqual([])
+  expect((await api.patch(path, { sms: { extraStopWords: null } })).status).toBe(200)
+})
+
 test('http addresses are refused where this machine may not be called', async () => {
   const careful = await server.startAnother({ allowPrivateAddresses: false, allowLoopbackInDevelopment: false })
   const { development: api } = await server.freshOrganizationWide()

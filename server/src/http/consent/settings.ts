@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import type { ConsentChoices } from '../../db/core/tables.ts'
 import { type ConsentSettings, consentOf } from '../../db/queries/consent.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
+import { problemOfStopWord } from '../../engine/consent/keywords.ts'
 import { fail } from '../../errors.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import { requireOwn } from '../edge/reach.ts'
@@ -126,6 +127,7 @@ export const consentSettings: Resource = (app, { db, clock, http }) => {
       const client = type === 'dev' ? http.development : http
       for (const name of ['logoUrl', 'linkBaseUrl'] as const)
         refuseAddress(name, body.brand?.[name], client.mayCallHere)
+      refuseStopWords(body.sms?.extraStopWords ?? [])
       if (typeof body.brand?.linkBaseUrl === 'string') await refuseUnreachable(client, body.brand.linkBaseUrl)
       return db.transaction().execute(async (tx) => {
         await lockOrganization(tx, environment.organizationId)
@@ -183,6 +185,11 @@ function refuseAddress(name: 'logoUrl' | 'linkBaseUrl', text: string | null | un
   if (isSafe && isBare && url?.username === '' && url.password === '') return
   const problem = name === 'logoUrl' ? 'must be an https address' : 'must be an https address without a path'
   throw fieldError(command, { [`brand.${name}`]: [problem] }, { [name]: text })
+}
+
+function refuseStopWords(extraStopWords: string[]): void {
+  const problems = extraStopWords.map(problemOfStopWord).filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw fieldError(command, { 'sms.extraStopWords': problems }, { extraStopWords })
 }
 
 async function refuseUnreachable(
