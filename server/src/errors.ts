@@ -1213,6 +1213,7 @@ export const errorTable = {
     message: says('A critical workflow cannot be commercial: people could not refuse it'),
   },
   unsubscribe_body: { status: 400, message: says('To unsubscribe, post List-Unsubscribe=One-Click') },
+  preferences_body: { status: 400, message: says('To save preferences, post the form of the page') },
   link_unknown: { status: 404, message: says('This link is not one of ours') },
   link_expired: { status: 410, message: says('This link has expired: use the one in a newer message') },
   preferences_session: { status: 403, message: says('This token opens preferences only') },

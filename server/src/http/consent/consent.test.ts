@@ -335,6 +335,7 @@ test('an extra stop word that starts messages, asks for help or matches no text 
     body: {
       errors: {
         'sms.extraStopWords': {
+          value: extraStopWords,
           messages: [
             '"YES" starts messages again and cannot stop them',
             '"INFO" asks for help and cannot stop messages',

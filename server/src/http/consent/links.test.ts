@@ -221,6 +221,17 @@ describe('a link', () => {
     expect((await browse(`${path}?lang=ar`)).text).toContain('<html lang="ar" dir="rtl">')
   })
 
+  test('has the usual language where one is named twice', async () => {
+    const api = await prepared()
+    const path = `${linkIn(await mailOf(api))}?lang=fr&lang=en`
+    expect(await browse(path)).toMatchObject({ status: 200, text: expect.stringContaining('<html lang="de"') })
+    const done = await browse(path, 'POST', 'confirm=1')
+    expect(done).toMatchObject({ status: 200, text: expect.stringContaining('Sie sind abgemeldet') })
+    for (const unknown of ['/l/u/x', '/l/p/x', '/l/v/x', '/l/c/x'])
+      expect([unknown, (await browse(`${unknown}?lang=fr&lang=en&u=x`)).status]).toEqual([unknown, 404])
+    expect((await browse('/l/preview?lang=fr&lang=en')).status).toBe(200)
+  })
+
   test.each([
     ['', form],
     ['List-Unsubscribe=two', form],

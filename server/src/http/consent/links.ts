@@ -6,7 +6,15 @@ import type { Link } from '../../db/core/link-tokens.ts'
 import { resubscribe, unsubscribe } from '../../engine/consent/unsubscribe.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { consentTexts } from '../../render/consent-texts.ts'
-import { alwaysSent, asPage, languageOf, pagePolicy, takeForms, wantsPage } from '../edge/link-pages.ts'
+import {
+  alwaysSent,
+  asPage,
+  ignoreTwoLanguages,
+  languageOf,
+  pagePolicy,
+  takeForms,
+  wantsPage,
+} from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { Nullable } from '../edge/schema.ts'
 import { InboxLimits } from '../inbox/limit.ts'
@@ -59,6 +67,7 @@ export const links: Resource = (app, services) => {
       reply.headers(alwaysSent)
       limits.takeSession(ip)
     })
+    scope.addHook('preValidation', ignoreTwoLanguages)
     takeForms(scope, { bodyLimit: largestForm })
     // People get a page, others JSON.
     scope.setErrorHandler(async (error, request, reply) => {

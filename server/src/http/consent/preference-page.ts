@@ -58,7 +58,7 @@ ${
 }
 ${others.length === 0 ? '' : group(offers.length === 0 ? texts.preferences : texts.others, others, texts)}
 ${locked.length === 0 ? '' : lockedGroup(locked, texts)}
-${open.length === 0 ? '' : `<button type="submit" id="save">${escapeUTF8(texts.save)}</button>`}
+${(hasStopped ? others : open).length === 0 ? '' : `<button type="submit" id="save">${escapeUTF8(texts.save)}</button>`}
 ${offers.length === 0 ? '' : refusing(page, texts)}
 </form>
 ${addressOf(brand)}`

@@ -121,6 +121,64 @@ describe('the page of preferences', () => {
     expect(await entries(api)).toEqual([])
   })
 
+  test('saves a multipart form as well, however many switches it has', async () => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    const many = Array.from({ length: 30 }, (_, at) => `other${at}:email`)
+    const fields = [...many, 'news:email', 'weekly:email', 'receipt:email'].map(
+      (name) => `--x\r\ncontent-disposition: form-data; name="shown"\r\n\r\n${name}\r\n`,
+    )
+    const saved = await browse(path, `${fields.join('')}--x--\r\n`, {
+      'content-type': 'multipart/form-data; boundary=x',
+    })
+    expect(saved.text).toContain('Gespeichert')
+    expect(switches(saved)).toMatchObject({ 'news:email': false, 'weekly:email': false, 'receipt:email': false })
+    expect(await entries(api)).toHaveLength(2)
+  })
+
+  test.each([
+    ['{"all":"off"}', 'application/json'],
+    ['all=off', 'text/plain'],
+    ['', 'application/x-www-form-urlencoded'],
+    ['all=OFF', 'application/x-www-form-urlencoded'],
+    ['all=off&all=on&shown=news%3Aemail', 'application/x-www-form-urlencoded'],
+    ['all=off', 'multipart/form-data; boundary=x'],
+    ['all=off', 'multipart/form-data'],
+  ])('refuses %j as %s: nothing is saved', async (body, contentType) => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    const headers = { 'content-type': contentType, accept: 'application/json' }
+    expect(await browse(path, body, headers)).toMatchObject({
+      status: 400,
+      body: { code: 'preferences_body', message: 'To save preferences, post the form of the page' },
+    })
+    expect(await entries(api)).toEqual([])
+    expect((await browse(path, body, { 'content-type': contentType })).text).not.toContain('Gespeichert')
+  })
+
+  test('refuses a request without a body', async () => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    const answer = await fetch(server.url + path, { method: 'POST', headers: { accept: 'application/json' } })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'preferences_body' })
+  })
+
+  test('that has no switch has no button to save', async () => {
+    const api = await prepared()
+    await api.patch('/v2/workflows/receipt', { active: false })
+    const path = await linkFor(api)
+    expect((await browse(path)).text).toContain('id="save"')
+    expect((await browse(path, 'all=off')).text).not.toContain('id="save"')
+  })
+
+  test('ignores a language that is named twice', async () => {
+    const api = await prepared()
+    const path = `${await linkFor(api)}?lang=fr&lang=en`
+    expect(await browse(path)).toMatchObject({ status: 200, text: expect.stringContaining('<html lang="de"') })
+    expect((await browse(path, 'snooze=7')).text).toContain('Gespeichert')
+  })
+
   test('is JSON for whoever asks for no page, and saved with the same form', async () => {
     const api = await prepared()
     const path = await linkFor(api)

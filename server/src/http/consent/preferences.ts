@@ -163,7 +163,7 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
         summary: 'Save the page of preferences',
         description:
           'For each switch that was shown `shown=<workflowId>:<channel>`, and `on=` with the same where it is on. `all=off` refuses everything commercial, `all=on` allows it again, `snooze=7`, `30` or `90` pauses it for so many days, `snooze=0` ends that.',
-        consumes: ['application/x-www-form-urlencoded'],
+        consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
         params: Params,
         body: Type.Unsafe<Record<string, unknown> | undefined>({}),
         response: { 200: Page },
@@ -360,8 +360,14 @@ function stoppingOf(person: Person, entries: SuppressionRow[]): Pick<Seen, 'stop
 
 const textsOf = (value: unknown): string[] => [value ?? []].flat().filter((each) => typeof each === 'string')
 
-/** What the form changes: of the switches that it showed, those that were moved. Names it could not have shown are ignored. */
+/**
+ * What the form changes: of the switches that it showed, those that were moved. Names it could not have shown are ignored.
+ * @throws `preferences_body` if it is none of the page: nobody shall be told that it was saved
+ */
 function readForm(form: Record<string, unknown>, { workflows, stopped }: Seen, now: Date): PageChoices {
+  const all = form.all === 'off' || form.all === 'on' ? form.all : undefined
+  const isEmpty = form.shown === undefined && form.all === undefined && form.snooze === undefined
+  if (isEmpty || form.all !== all) throw fail('preferences_body')
   const shown = new Set(textsOf(form.shown))
   const on = new Set(textsOf(form.on))
   const moved = workflows.flatMap(({ isLocked, channels, ...workflow }): MovedSwitch[] =>
@@ -374,8 +380,7 @@ function readForm(form: Record<string, unknown>, { workflows, stopped }: Seen, n
         }),
   )
   return {
-    moved,
-    all: form.all === 'off' || form.all === 'on' ? form.all : undefined,
+    ...{ moved, all },
     snoozedUntil: form.snooze === undefined ? undefined : readSnooze(form.snooze, now),
   }
 }

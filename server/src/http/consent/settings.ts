@@ -189,7 +189,7 @@ function refuseAddress(name: 'logoUrl' | 'linkBaseUrl', text: string | null | un
 
 function refuseStopWords(extraStopWords: string[]): void {
   const problems = extraStopWords.map(problemOfStopWord).filter((problem) => problem !== undefined)
-  if (problems.length > 0) throw fieldError(command, { 'sms.extraStopWords': problems }, { extraStopWords })
+  if (problems.length > 0) throw fieldError(command, { 'sms.extraStopWords': problems }, { sms: { extraStopWords } })
 }
 
 async function refuseUnreachable(

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ConsentLanguage, consentLanguage } from '../../render/consent-texts.ts'
-import { parseBody, parseForm } from './body.ts'
+import { parseBody, parseForm, refuseUnstorableField } from './body.ts'
 import type { App } from './resource.ts'
 
 const largestForm = 16 * 1024
@@ -27,9 +27,15 @@ export function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
 
 /** `?lang=`, the subscriber's, the browser's, English. */
 export function languageOf({ query, headers }: FastifyRequest, locale?: string | null): ConsentLanguage {
-  const { lang } = query as { lang?: string }
+  const { lang } = query as { lang?: unknown }
   const accepted = (headers['accept-language'] ?? '').split(',').map((each) => each.split(';')[0]?.trim())
-  return consentLanguage(lang, locale, ...accepted)
+  return consentLanguage(typeof lang === 'string' ? lang : null, locale, ...accepted)
+}
+
+/** Before validation: who names two languages gets the page all the same. */
+export async function ignoreTwoLanguages({ query }: FastifyRequest): Promise<void> {
+  const named = query as { lang?: unknown }
+  if (Array.isArray(named.lang)) delete named.lang
 }
 
 /** Forms of both kinds; anything else is an empty one, which the route refuses in its own words. */
@@ -47,23 +53,37 @@ export function takeForms(scope: App, { withJson = false, bodyLimit = largestFor
   )
 }
 
-function fieldsIn(contentType: string, bytes: Buffer): Promise<Record<string, string>> {
-  return new Promise((resolve) => {
-    const fields: Record<string, string> = {}
+type Fields = Record<string, string | string[]>
+
+/** Each name with its value, or with all its values when it occurs more than once. */
+async function fieldsIn(contentType: string, bytes: Buffer): Promise<Fields> {
+  const values = new Map<string, string[]>()
+  await new Promise<void>((resolve) => {
+    // A form that cannot be read says nothing.
+    const giveUp = () => {
+      values.clear()
+      resolve()
+    }
     try {
-      const parser = new Busboy({
-        headers: { 'content-type': contentType },
-        limits: { fields: 20, files: 0, parts: 20 },
-      })
+      // The limit of the body is that of the fields, too.
+      const limits = { fields: Infinity, parts: Infinity, files: 0 }
+      const parser = new Busboy({ headers: { 'content-type': contentType }, limits })
       parser.on('field', (name, value) => {
-        fields[name] = value
+        const all = values.get(name)
+        if (all) all.push(value)
+        else values.set(name, [value])
       })
-      parser.on('error', () => resolve({}))
-      parser.on('finish', () => resolve(fields))
+      parser.on('error', giveUp)
+      parser.on('finish', resolve)
       Readable.from([bytes]).pipe(parser)
     } catch {
-      // A form that cannot be read says nothing.
-      resolve({})
+      giveUp()
     }
   })
+  const fields: Fields = Object.create(null)
+  for (const [name, [only = '', ...more]] of values) {
+    for (const value of [only, ...more]) refuseUnstorableField(value)
+    fields[name] = more.length === 0 ? only : [only, ...more]
+  }
+  return fields
 }

@@ -88,6 +88,14 @@ test('every refusal is in the language of the reader; only one that can be mende
   expect(words).not.toMatch(/<(button|form|input|textarea|a) /)
 })
 
+test('a language that is named twice is ignored', async () => {
+  for (const to of [path, forged()]) {
+    const answer = await call(`${to}?lang=fr&lang=en`, german)
+    expect([answer.status, (await answer.text()).includes('lang="de"')]).toEqual([to === path ? 200 : 404, true])
+  }
+  expect((await call(`${path}?lang=fr&lang=en`, german, { answer: 'b' })).status).toBe(200)
+})
+
 test('the token is in no log', async () => {
   const token = String(path.split('/').at(-1))
   await call(`${path}?answer=a`, german)

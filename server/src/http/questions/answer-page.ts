@@ -10,7 +10,7 @@ import { consentTexts } from '../../render/consent-texts.ts'
 import { questionWords } from '../../render/question-texts.ts'
 import { nameOf } from '../../steps/contract/question.ts'
 import { messagePage, type PageBrand } from '../consent/page.ts'
-import { alwaysSent, asPage, languageOf, takeForms } from '../edge/link-pages.ts'
+import { alwaysSent, asPage, ignoreTwoLanguages, languageOf, takeForms } from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { takeAttempt } from '../edge/sign-in-limit.ts'
 import { questionPage } from './page.ts'
@@ -37,6 +37,7 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
     scope.addHook('onRequest', async (_, reply) => {
       reply.headers(alwaysSent)
     })
+    scope.addHook('preValidation', ignoreTwoLanguages)
     takeForms(scope, { withJson: true })
     // People get a page, programs JSON.
     scope.setErrorHandler(async (error, request, reply) => {
