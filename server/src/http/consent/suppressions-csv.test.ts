@@ -30,12 +30,24 @@ describe('the form of the file', () => {
     ['address\n"ada"x', 'something follows the quoted value in line 2'],
     ['mail\nada@example.com', 'there is no column "mail"'],
     ['channel\nemail', 'the first line has no column "address"'],
+    ['address,address\na@x.io,b@x.io', 'the column "address" is there twice'],
+    ['note,address, note\n1,b@x.io,2', 'the column "note" is there twice'],
   ])('%j cannot be read', (text, reason) => {
     expect(() => read(text)).toThrow(`The file cannot be read: ${reason}`)
   })
 })
 
 describe('a row', () => {
+  test('has spaces around what is not quoted, which do not count', () => {
+    expect(only('address , note\n ada@example.com , By phone ')).toMatchObject({
+      ...{ address: 'ada@example.com', note: 'By phone' },
+    })
+    expect(only('address,note\nada@example.com, ')).toMatchObject({ note: null })
+    expect(only('address,reason,scope\n" ada@example.com ","manual "," all"')).toMatchObject({
+      address: 'ada@example.com',
+    })
+  })
+
   test('needs an address only', () => {
     expect(only('address\nAda@example.com')).toMatchObject({
       ...{ channel: 'email', address: 'ada@example.com', reason: 'manual', scope: 'all' },
@@ -81,6 +93,30 @@ test.each<[string, Partial<SuppressionRow>, string, object]>([
     { note: '=1+1, "x"' },
   ],
   [
+    'a note like a formula that was defused',
+    { note: "'=x" },
+    "email,ada@example.com,manual,all,,2026-05-01T10:00:00.000Z,api,''=x",
+    { note: "'=x" },
+  ],
+  [
+    'a note that begins with an apostrophe',
+    { note: "'tis Ada" },
+    "email,ada@example.com,manual,all,,2026-05-01T10:00:00.000Z,api,'tis Ada",
+    { note: "'tis Ada" },
+  ],
+  [
+    'a note with spaces around it',
+    { note: ' lead\n' },
+    'email,ada@example.com,manual,all,,2026-05-01T10:00:00.000Z,api," lead\n"',
+    { note: ' lead\n' },
+  ],
+  [
+    'a note of spaces',
+    { note: ' ' },
+    'email,ada@example.com,manual,all,,2026-05-01T10:00:00.000Z,api," "',
+    { note: ' ' },
+  ],
+  [
     'an erased address',
     { address: null },
     `email,sha256:${'01'.repeat(32)},manual,all,,2026-05-01T10:00:00.000Z,api,`,
@@ -101,6 +137,13 @@ test.each<[string, Partial<SuppressionRow>, string, object]>([
       exceptions: ['news', 'weekly'],
       expiresAt: new Date('2027-01-01T00:00:00Z'),
     },
+  ],
+  [
+    // A code-first workflow may be called anything.
+    'an exception with signs of the form',
+    { scope: 'category', scope_id: 'offers', exceptions: ['100%', 'a%7Cb', 'a|c', 'z '] },
+    'email,ada@example.com,manual,"category:offers|100%25|a%257Cb|a%7Cc|z ",,2026-05-01T10:00:00.000Z,api,',
+    { scope: 'category', scopeId: 'offers', exceptions: ['100%', 'a%7Cb', 'a|c', 'z '] },
   ],
 ])('%s is written, and read back the same', (_, given, line, entry) => {
   const text = csvLine({ ...row, ...given })

@@ -52,10 +52,11 @@ interface Cell {
   breaks: number
 }
 
+/** Spaces around what is not quoted do not count: people align columns. */
 function plainCell(text: string, at: number): Cell {
   let end = at
   while (end < text.length && text[end] !== ',' && text[end] !== '\n' && text[end] !== '\r') end += 1
-  return { value: text.slice(at, end), end, breaks: 0 }
+  return { value: text.slice(at, end).trim(), end, breaks: 0 }
 }
 
 function quotedCell(text: string, at: number, line: number): Cell {
@@ -78,31 +79,33 @@ function quotedCell(text: string, at: number, line: number): Cell {
 
 type Read = { entry: NewSuppression } | { problem: string }
 
-/** Which column is where. @throws `csv_invalid` without a column `address` */
+/** Which column is where. @throws `csv_invalid` without a column `address`, or with one that is unknown or there twice */
 export function readHeader({ cells }: CsvRow): (row: CsvRow, now: Date) => Read {
   const names = cells.map((name) => name.trim())
   const unknown = names.find((name) => !(columns as readonly string[]).includes(name))
   if (unknown !== undefined)
     throw fail('csv_invalid', { reason: `there is no column ${JSON.stringify(unknown.slice(0, 50))}` })
   if (!names.includes('address')) throw fail('csv_invalid', { reason: 'the first line has no column "address"' })
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw fail('csv_invalid', { reason: `the column "${twice}" is there twice` })
   const place = new Map(names.map((name, index) => [name, index]))
   return (row, now) => {
     if (row.cells.length > names.length)
       return { problem: `It has ${row.cells.length} values, the header ${names.length}` }
-    return readRow((column) => (row.cells[place.get(column) ?? -1] ?? '').trim(), now)
+    return readRow((column) => row.cells[place.get(column) ?? -1] ?? '', now)
   }
 }
 
 function readRow(cell: (column: Column) => string, now: Date): Read {
-  const channel = (cell('channel') || 'email') as AddressChannel
+  const channel = (cell('channel').trim() || 'email') as AddressChannel
   if (!addressChannels.includes(channel)) return { problem: `There is no channel ${quoted(channel)}` }
-  const reason = (cell('reason') || 'manual') as SuppressionReason
+  const reason = (cell('reason').trim() || 'manual') as SuppressionReason
   if (!suppressionReasons.includes(reason)) return { problem: `There is no reason ${quoted(reason)}` }
-  const address = readAddress(channel, cell('address'))
+  const address = readAddress(channel, cell('address').trim())
   if (!address) return { problem: `${quoted(cell('address'))} is no address for ${channel}` }
   const scope = readScope(cell('scope') || 'all')
   if (!scope) return { problem: `${quoted(cell('scope'))} is no scope` }
-  const expiry = cell('expiresAt')
+  const expiry = cell('expiresAt').trim()
   const expiresAt = expiry === '' ? null : new Date(expiry)
   if (expiresAt !== null && !isTime(expiry, expiresAt)) return { problem: `${quoted(expiry)} is no time` }
   if (expiresAt !== null && expiresAt <= now) return { problem: 'expiresAt lies in the past' }
@@ -128,9 +131,10 @@ function readAddress(
 }
 
 function readScope(text: string): Pick<NewSuppression, 'scope' | 'scopeId' | 'exceptions'> | undefined {
-  if (text === 'all' || text === 'commercial') return { scope: text }
+  const simple = text.trim()
+  if (simple === 'all' || simple === 'commercial') return { scope: simple }
   const [type, rest = ''] = splitOnce(text, ':')
-  const [name = '', ...exceptions] = type === 'category' ? rest.split('|') : [rest]
+  const [name = '', ...exceptions] = type === 'category' ? rest.split('|').map(unescaped) : [rest]
   const isIdentifier = (id: string) => id !== '' && id.length <= longestIdentifier
   if (type === 'workflow' && isIdentifier(name)) return { scope: type, scopeId: name }
   if (type !== 'category' || !categoryName.test(name) || !exceptions.every(isIdentifier)) return undefined
@@ -142,9 +146,13 @@ function splitOnce(text: string, by: string): [string, string?] {
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** What a spreadsheet would take for a formula gets an apostrophe, which is taken off again. */
-const formula = /^[=+\-@]/
-const plainNote = (note: string) => (/^'[=+\-@]/.test(note) ? note.slice(1) : note)
+/** An identifier among exceptions: that of a code-first workflow may contain the sign that parts them. */
+const escaped = (identifier: string) => identifier.replaceAll('%', '%25').replaceAll('|', '%7C')
+const unescaped = (text: string) => text.replaceAll('%7C', '|').replaceAll('%25', '%')
+
+/** What a spreadsheet would take for a formula gets an apostrophe, which is taken off again; so does one that has some already. */
+const formula = /^'*[=+\-@]/
+const plainNote = (note: string) => (/^'+[=+\-@]/.test(note) ? note.slice(1) : note)
 
 export function csvLine(row: SuppressionRow): string {
   const { note } = row
@@ -164,7 +172,7 @@ export function csvLine(row: SuppressionRow): string {
 function writtenScope({ scope, scope_id: of, exceptions }: SuppressionRow): string {
   const type = scope as ScopeType
   if (type === 'workflow') return `workflow:${of}`
-  return type === 'category' ? `category:${[of, ...exceptions].join('|')}` : type
+  return type === 'category' ? `category:${[of, ...exceptions.map(escaped)].join('|')}` : type
 }
 
 const written = (cell: string) => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)

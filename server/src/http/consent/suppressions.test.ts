@@ -231,6 +231,15 @@ describe('CSV', () => {
     expect(await facts(other)).toEqual(await facts(api))
   })
 
+  test('notes that begin with an apostrophe or a space stay as they are when imported here', async () => {
+    const api = await server.freshApi()
+    await add(api, { note: "'=x" })
+    await add(api, { address: 'bob@example.com', note: ' lead ' })
+    const { text } = await api.get('/v1/suppressions/export')
+    expect((await importing(api, text)).body).toMatchObject({ imported: 0, existing: 2, rejected: 0 })
+    expect((await listed(api)).map(({ note }: { note: string }) => note)).toEqual([' lead ', "'=x"])
+  })
+
   test('what is no CSV is refused', async () => {
     const api = await server.freshApi()
     const refused = async (text: string | Uint8Array, status: number, code: string, headers = csv) =>
