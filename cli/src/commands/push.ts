@@ -32,13 +32,23 @@ export function validate(context: Context): void {
   if (!valid) process.exitCode = 2
 }
 
-export function lineOf(
+function lineOf(
   terminal: Terminal,
   { file, line, column, severity, message }: FileProblem,
   to?: 'stdout' | 'stderr',
 ): string {
   const painted = terminal.paint(severity === 'error' ? 'red' : 'yellow', severity, to)
   return `${file}:${line}:${column} ${painted} ${message}`
+}
+
+/** Tells all problems, and ends where one is an error. @param undone what was not done therefore */
+export function refuseErrors(terminal: Terminal, found: readonly FileProblem[], undone: string): void {
+  for (const problem of found) terminal.warn(lineOf(terminal, problem, 'stderr'))
+  const problems = found.filter(isError)
+  if (problems.length > 0)
+    throw new Failure('usage', 'files_invalid', `${counted(problems.length, 'error')} in the files; ${undone}`, {
+      problems,
+    })
 }
 
 interface Prepared {
@@ -77,12 +87,7 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
   const { dir, terminal, env } = context
   const folder = readFolder(dir)
   const checked = checkFolder(folder)
-  const errors = checked.problems.filter(isError)
-  for (const problem of checked.problems) terminal.warn(lineOf(terminal, problem, 'stderr'))
-  if (errors.length > 0)
-    throw new Failure('usage', 'files_invalid', `${counted(errors.length, 'error')} in the files; nothing was sent`, {
-      problems: errors,
-    })
+  refuseErrors(terminal, checked.problems, 'nothing was sent')
   const unknown = ids.filter((id) => !folder.resources.some((resource) => resource.id === id))
   if (unknown.length > 0) throw new Failure('usage', 'unknown_id', `There are no files of ${unknown.join(', ')}`)
   if (options.prune && ids.length > 0)

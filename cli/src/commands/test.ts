@@ -18,6 +18,7 @@ import { Failure } from '../failure.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import type { Definition } from '../folder/source.ts'
 import type { Service } from '../service.ts'
+import { refuseErrors } from './push.ts'
 
 interface TestOptions {
   only?: string
@@ -33,7 +34,7 @@ export async function test(
   { only, junit, live = false }: TestOptions,
 ): Promise<void> {
   const { terminal, dir } = context
-  const drafts = existsSync(dir) ? draftsIn(dir) : new Map<string, Definition>()
+  const drafts = existsSync(dir) ? draftsIn(context) : new Map<string, Definition>()
   const usual = path.join(dir, 'scenarios')
   // A folder that was just pulled has none. Whoever asks for some means them to be there.
   const hasNone = places.length === 0 && only === undefined && existsSync(dir) && !existsSync(usual)
@@ -76,12 +77,12 @@ function readScenarios(places: string[]): Scenario[] {
   }
 }
 
-const draftsIn = (dir: string): Map<string, Definition> =>
-  new Map(
-    readFolder(dir)
-      .resources.filter(({ kind }) => kind === 'workflow')
-      .map(({ id, definition }) => [id, definition]),
-  )
+/** Refuses files that cannot be read: the stored workflow would be played in their place. */
+function draftsIn({ dir, terminal }: Context): Map<string, Definition> {
+  const { resources, problems } = readFolder(dir)
+  refuseErrors(terminal, problems, 'no scenario was played')
+  return new Map(resources.filter(({ kind }) => kind === 'workflow').map(({ id, definition }) => [id, definition]))
+}
 
 /** A scenario of a stored version, or with a draft of its own, is played as it is. */
 function withDraft(scenario: Scenario, drafts: ReadonlyMap<string, Definition>): Scenario {

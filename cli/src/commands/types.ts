@@ -1,13 +1,12 @@
 // `types`: one TypeScript interface per payload schema, so that the compiler checks what is triggered.
 
 import type { Context } from '../context.ts'
-import { Failure } from '../failure.ts'
 import { checkFolder } from '../folder/check.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import { writeWhole } from '../folder/write.ts'
 import { readDefinitions } from '../remote.ts'
 import { counted } from '../words.ts'
-import { lineOf } from './push.ts'
+import { refuseErrors } from './push.ts'
 
 type Schema = Record<string, unknown>
 
@@ -45,16 +44,7 @@ async function remoteWorkflows(context: Context): Promise<Workflow[]> {
 function localWorkflows({ dir, terminal }: Context): Workflow[] {
   const { problems, normal } = checkFolder(readFolder(dir))
   const errors = problems.filter(({ severity }) => severity === 'error')
-  for (const problem of errors) terminal.warn(lineOf(terminal, problem, 'stderr'))
-  if (errors.length > 0)
-    throw new Failure(
-      'usage',
-      'files_invalid',
-      `${counted(errors.length, 'error')} in the files; no types were written`,
-      {
-        problems: errors,
-      },
-    )
+  refuseErrors(terminal, errors, 'no types were written')
   return [...normal]
     .filter(([key]) => key.startsWith('workflow '))
     .map(([, { definition }]) => workflowIn(definition))
