@@ -2,7 +2,8 @@
 // parser of YAML are needed here.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { parseAllDocuments } from 'yaml'
+import { LineCounter, parseAllDocuments } from 'yaml'
+import { notUtf8, wrongAlias } from './yaml-documents.mjs'
 
 const suffix = '.scenario.yaml'
 
@@ -29,10 +30,20 @@ export function filesAt(/** @type {string} */ place) {
 
 /** @returns {Scenario[]} */
 export function scenariosIn(/** @type {string} */ file) {
-  return [...parseAllDocuments(readFileSync(file, 'utf8'))].map((document, index) => {
+  const bytes = readFileSync(file)
+  const wrong = notUtf8(bytes)
+  if (wrong) throw new Unplayable(`${file}:${wrong.line}:${wrong.column} the file is not UTF-8`)
+  const lineCounter = new LineCounter()
+  return [...parseAllDocuments(bytes.toString('utf8'), { lineCounter })].map((document, index) => {
     const [error] = document.errors
     if (error) throw new Unplayable(`${file}: ${error.message}`)
-    const given = document.toJS()
+    const placeOf = (/** @type {number} */ offset) => {
+      const { line, col } = lineCounter.linePos(offset)
+      return `${file}:${line}:${col}`
+    }
+    const alias = wrongAlias(document)
+    if (alias) throw new Unplayable(`${placeOf(alias.offset)} ${alias.message}`)
+    const given = document.toJS({ maxAliasCount: -1 })
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw new Unplayable(`${file}: scenario ${index + 1} is not an object`)
     const { name = `scenario ${index + 1}`, ...body } = given

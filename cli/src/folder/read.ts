@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import type { Node } from 'yaml'
+import { notUtf8 } from '../../../scripts/yaml-documents.mjs'
 import { Failure } from '../failure.ts'
 import { bodyFromFile, type Kind, type KindName, kindNames, listFiles, usualKinds } from './layout.ts'
 import type { FileProblem } from './problems.ts'
@@ -191,7 +192,12 @@ function textOf(folder: string, name: string, report: (message: string) => void)
   if (!existsSync(place)) report(`there is no file "${name}"`)
   else if (!lstatSync(realpathSync(place)).isFile()) report(`"${name}" is no file`)
   else if (path.dirname(realpathSync(place)) !== realpathSync(folder)) report(`"${name}" leads out of its folder`)
-  else return bodyFromFile(readFileSync(place, 'utf8'), name)
+  else {
+    const bytes = readFileSync(place)
+    const wrong = notUtf8(bytes)
+    if (wrong) report(`"${name}" is not UTF-8: line ${wrong.line}, column ${wrong.column}`)
+    return bodyFromFile(bytes.toString('utf8'), name)
+  }
   return ''
 }
 

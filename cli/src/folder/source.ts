@@ -12,6 +12,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
+import { notUtf8, wrongAlias } from '../../../scripts/yaml-documents.mjs'
 import type { FileProblem } from './problems.ts'
 
 export type Definition = Record<string, unknown>
@@ -22,10 +23,13 @@ export class SourceFile {
   readonly text: string
   readonly document: Document.Parsed
   readonly #lines = new LineCounter()
+  readonly #notUtf8: { line: number; column: number } | undefined
 
   constructor(file: string, place: string) {
     this.file = file
-    this.text = readFileSync(place, 'utf8').replace(/^\uFEFF/, '')
+    const bytes = readFileSync(place)
+    this.#notUtf8 = notUtf8(bytes)
+    this.text = bytes.toString('utf8').replace(/^\uFEFF/, '')
     this.document = parseDocument(this.text, {
       version: '1.2',
       lineCounter: this.#lines,
@@ -36,14 +40,20 @@ export class SourceFile {
 
   /** What cannot be read as YAML. */
   problems(): FileProblem[] {
-    return this.document.errors.map(({ message, pos }) => ({
-      ...{ file: this.file, ...this.#at(pos[0]), severity: 'error' as const },
-      ...{ code: 'yaml', message: message.split('\n')[0] ?? message },
-    }))
+    const problem = (place: { line: number; column: number }, message: string): FileProblem => ({
+      ...{ file: this.file, ...place, severity: 'error', code: 'yaml', message },
+    })
+    if (this.#notUtf8) return [problem(this.#notUtf8, 'the file is not UTF-8')]
+    const errors = this.document.errors.map(({ message, pos }) =>
+      problem(this.#at(pos[0]), message.split('\n')[0] ?? message),
+    )
+    const alias = errors.length === 0 ? wrongAlias(this.document) : undefined
+    return alias ? [problem(this.#at(alias.offset), alias.message)] : errors
   }
 
+  /** Of a file without problems. */
   value(): unknown {
-    return this.document.toJS({ maxAliasCount: 1_000 })
+    return this.document.toJS({ maxAliasCount: -1 })
   }
 
   /** Where a path leads, as far as it does: steps by their `stepId`, other lists by index. `from` is where it begins. */

@@ -88,7 +88,7 @@ export function applyEdits(dir: string, edits: Edits): { written: string[]; remo
       done.removed.push(path.join(dir, name))
       continue
     }
-    if (existsSync(place) && readFileSync(place, 'utf8') === text) continue
+    if (existsSync(place) && readFileSync(place).equals(Buffer.from(text))) continue
     writeWhole(place, text)
     done.written.push(path.join(dir, name))
   }

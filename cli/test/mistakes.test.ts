@@ -1,0 +1,134 @@
+// Mistakes in files and places end with 2 and say where they are, whatever the command: files.md §4.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Api, useServer } from '../../server/test/server.ts'
+import { type Place, useCommand, write } from './command.ts'
+
+const server = useServer()
+const command = useCommand()
+let api: Api
+let place: Place
+let folder: string
+const belfry = (...args: string[]) => command.run(folder, place, ...args)
+const at = (...parts: string[]) => path.join(folder, 'belfry', ...parts)
+
+beforeEach(async () => {
+  ;({ development: api } = await server.freshOrganization())
+  place = { url: api.url, key: api.key }
+  folder = command.newFolder()
+})
+
+const head = 'workflowId: a\nname: A\n'
+const yaml = 'belfry/workflows/a/workflow.yaml'
+const mail = 'steps:\n  - stepId: m\n    name: M\n    type: email\n    controlValues:\n      subject: S\n'
+const scenario =
+  'workflow: { workflowId: a }\nstartAt: 2026-05-01T10:00:00Z\ninputs: [{ at: +0s, type: trigger, to: ada }]\n'
+
+describe('scenarios are not played without the workflow of the folder', () => {
+  test.each([
+    ['YAML that cannot be read', `${head}steps: []\nx: [\n`, /workflow\.yaml:\d+:\d+ error/],
+    [
+      'no workflowId',
+      'workflowID: a\nname: A\nsteps: []\n',
+      /workflow\.yaml:1:1 error must have the member workflowId/,
+    ],
+    [
+      'a body that is missing',
+      `${head}${mail}      editorType: html\n      body: { $file: m.html }\n`,
+      /workflow\.yaml:10:7 error there is no file "m\.html"/,
+    ],
+  ])('%s', async (_, text, expected) => {
+    await api.post('/v2/workflows', { workflowId: 'a', name: 'Stored', active: true, steps: [] })
+    write(folder, { [yaml]: text, 'belfry/scenarios/a.scenario.yaml': scenario })
+    const told = await belfry('test', '--json')
+    expect(told).toMatchObject({
+      ...{ code: 2, stderr: expect.stringMatching(expected) },
+      json: { error: { code: 'files_invalid', ctx: { problems: [{ severity: 'error' }] } } },
+    })
+  })
+})
+
+describe('files that are not UTF-8', () => {
+  const latin = (text: string) => Buffer.from(text, 'latin1')
+
+  test('a body is a problem with its line, and is not sent', async () => {
+    write(folder, { [yaml]: `${head}${mail}      editorType: html\n      body: { $file: m.html }\n` })
+    writeFileSync(at('workflows/a/m.html'), latin('<p>Hi</p>\n<p>caf\xe9</p>'))
+    const message = '"m.html" is not UTF-8: line 2, column 7'
+    expect(await belfry('validate', '--json')).toMatchObject({
+      ...{ code: 2, json: { problems: [{ file: yaml, line: 10, column: 7, severity: 'error', message }] } },
+    })
+    expect((await belfry('push')).code).toBe(2)
+    expect((await api.get('/v2/workflows/a')).status).toBe(404)
+  })
+
+  test('YAML is a problem at its line, for every command', async () => {
+    write(folder, { [yaml]: '' })
+    writeFileSync(at('workflows/a/workflow.yaml'), latin('workflowId: a\nname: Caf\xe9\nsteps: []\n'))
+    expect((await belfry('validate', '--json')).json.problems).toEqual([
+      { file: yaml, line: 2, column: 10, severity: 'error', code: 'yaml', message: 'the file is not UTF-8' },
+    ])
+    for (const name of ['push', 'pull', 'plan']) expect([name, (await belfry(name)).code]).toEqual([name, 2])
+  })
+
+  test('a scenario is not played', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n`, 'belfry/scenarios/a.scenario.yaml': '' })
+    writeFileSync(at('scenarios/a.scenario.yaml'), latin(`${scenario}name: caf\xe9\n`))
+    expect(await belfry('test')).toMatchObject({
+      ...{ code: 2, stderr: 'belfry/scenarios/a.scenario.yaml:4:10 the file is not UTF-8\n' },
+    })
+  })
+
+  test('a mark in front of a body stays', async () => {
+    write(folder, {
+      [yaml]: `${head}${mail}      editorType: html\n      body: { $file: m.html }\n`,
+      'belfry/workflows/a/m.html': '\ufeff<p>é</p>',
+    })
+    expect((await belfry('push')).code).toBe(0)
+    expect((await api.get('/v2/workflows/a')).body.steps[0].controlValues.body).toBe('\ufeff<p>é</p>')
+  })
+})
+
+describe('aliases', () => {
+  const bomb = [
+    'a: &a [x, x, x, x, x, x, x, x, x, x]',
+    ...[...'bcdefgh'].map((name, index) => `${name}: &${name} [${`*${'abcdefg'[index]}, `.repeat(10)}]`),
+  ]
+  const wrong: Array<[string, string, string]> = [
+    ['no anchor', 'workflowId: a\nname: *New*\nsteps: []\n', '2:7 there is no anchor "New*" before'],
+    ['an anchor that contains itself', `${head}tags: &t [*t]\nsteps: []\n`, '3:11 the anchor "t" contains itself'],
+    ['too much', `${head}${bomb.join('\n')}\nsteps: []\n`, 'stands for too much'],
+  ]
+
+  test.each(wrong)('%s is a problem with its place', async (_, text, expected) => {
+    write(folder, { [yaml]: text })
+    const { code, json } = await belfry('validate', '--json')
+    const [{ line, column, message }] = json.problems
+    expect([code, `${line}:${column} ${message}`]).toEqual([2, expect.stringContaining(expected)])
+    for (const name of ['push', 'pull', 'plan', 'test'])
+      expect((await belfry(name, '--json')).json.error, name).toMatchObject({ code: 'files_invalid' })
+  })
+
+  test.each(wrong)('%s in a scenario', async (_, text, expected) => {
+    write(folder, { [yaml]: `${head}steps: []\n`, 'belfry/scenarios/a.scenario.yaml': text })
+    expect((await belfry('test', '--json')).json.error).toMatchObject({
+      ...{ code: 'scenario_unreadable', message: expect.stringContaining(expected) },
+    })
+  })
+
+  test('an anchor may be used often, and what uses it is sent as if it were written out', async () => {
+    const members = Array.from({ length: 1_199 }, (_, index) => `    m${index}: *text\n`).join('')
+    const schema = `payloadSchema:\n  type: object\n  definitions: { text: &text { type: string, maxLength: 9 } }\n  properties:\n${members}`
+    const steps =
+      'steps:\n  - { stepId: m, name: M, type: sms, controlValues: &values { body: Hi } }\n  - { stepId: n, name: N, type: sms, controlValues: *values }\n'
+    write(folder, { [yaml]: `${head}${schema}${steps}`, 'belfry/scenarios/a.scenario.yaml': scenario })
+    const validated = await belfry('validate')
+    expect(validated.code, validated.stdout).toBe(0)
+    expect((await belfry('test')).code).toBe(0)
+    expect((await belfry('push')).code).toBe(0)
+    const { body } = await api.get('/v2/workflows/a')
+    expect(body.payloadSchema.properties.m1198).toEqual({ type: 'string', maxLength: 9 })
+    expect(body.steps.map(({ controlValues }: any) => controlValues.body)).toEqual(['Hi', 'Hi'])
+  })
+})
