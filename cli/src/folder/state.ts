@@ -1,6 +1,7 @@
 // What was last read from where, in `.belfry/` beside the folder: the base of every change. Not for Git.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { withLock } from './lock.ts'
 import { writeWhole } from './write.ts'
 
 type Bases = Record<string, string>
@@ -10,32 +11,36 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 export class State {
   readonly #file: string
   readonly #place: string
-  readonly #all: Record<string, Bases>
+  readonly #bases: ReadonlyMap<string, string>
+  /** What other processes wrote meanwhile stays. */
+  readonly #changes = new Map<string, string | undefined>()
 
   /** Of one environment at one address. */
   constructor(dir: string, { url, environment }: { url: string; environment: string }) {
     this.#file = path.join(path.dirname(path.resolve(dir)), '.belfry', 'bases.json')
     this.#place = `${url} ${environment}`
-    this.#all = readAll(this.#file)
+    this.#bases = new Map(Object.entries(readAll(this.#file)[this.#place] ?? {}))
   }
 
   baseOf(key: string): string | undefined {
-    return this.#all[this.#place]?.[key]
+    return this.#bases.get(key)
   }
 
   /** Undefined forgets. */
   set(key: string, revision: string | undefined): void {
-    const { [key]: _, ...others } = this.#all[this.#place] ?? {}
-    this.#all[this.#place] = revision === undefined ? others : { ...others, [key]: revision }
-  }
-
-  keys(): string[] {
-    return Object.keys(this.#all[this.#place] ?? {})
+    if (revision === this.#bases.get(key)) this.#changes.delete(key)
+    else this.#changes.set(key, revision)
   }
 
   save(): void {
-    const sorted = Object.fromEntries(Object.entries(this.#all[this.#place] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
-    writeWhole(this.#file, `${JSON.stringify({ ...this.#all, [this.#place]: sorted }, null, 2)}\n`)
+    withLock(`${this.#file}.lock`, () => {
+      const all = readAll(this.#file)
+      const bases = Object.entries({ ...all[this.#place], ...Object.fromEntries(this.#changes) })
+      const sorted = Object.fromEntries(
+        bases.filter(([, revision]) => revision !== undefined).sort(([a], [b]) => (a < b ? -1 : 1)),
+      )
+      writeWhole(this.#file, `${JSON.stringify({ ...all, [this.#place]: sorted }, null, 2)}\n`)
+    })
   }
 }
 
