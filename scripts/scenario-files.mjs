@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LineCounter, parseAllDocuments } from 'yaml'
+import { refusalIn } from './answers.mjs'
 import { notUtf8, wrongAlias } from './yaml-documents.mjs'
 
 const suffix = '.scenario.yaml'
@@ -72,7 +73,7 @@ export async function play(/** @type {Place} */ { url, key }, /** @type {Scenari
   })
   const answer = /** @type {Answer & { data?: Answer }} */ (await response.json().catch(() => ({})))
   const told = answer.data ?? answer
-  if (!response.ok) return { ...scenario, failed: [], problem: `${response.status} ${told.message ?? 'no answer'}` }
+  if (!response.ok) return { ...scenario, failed: [], problem: `${response.status} ${refusalIn(told) || 'no answer'}` }
   return { ...scenario, failed: (told.expectations ?? []).filter(({ holds }) => !holds) }
 }
 

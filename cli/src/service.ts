@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EnvHttpProxyAgent, fetch } from 'undici'
+import { refusalIn } from '../../scripts/answers.mjs'
 import { Failure } from './failure.ts'
 
 const mostTries = 5
@@ -150,8 +151,8 @@ function readAnswer<T>({ status, ok, text }: Sent): Answer<T> {
     throw new Failure('unreachable', 'no_json', `The answer is not JSON (status ${status}); is this the right address?`)
   }
   if (ok) return { status, body: unwrapped(body) as T }
-  const told = (body ?? {}) as { code?: string; error?: string; message?: unknown; ctx?: unknown }
-  const message = Array.isArray(told.message) ? told.message.join('; ') : String(told.message ?? `status ${status}`)
+  const told = (body ?? {}) as { code?: string; error?: string; ctx?: unknown }
+  const message = refusalIn(body) || `status ${status}`
   const code = told.code ?? told.error ?? `status_${status}`
   const ctx = told.ctx ?? null
   const exit = code === 'definitions_conflict' ? 'conflict' : 'refused'

@@ -1,8 +1,10 @@
 // Mistakes in files and places end with 2 and say where they are, whatever the command: files.md §4.
-import { writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
+import { State } from '../src/folder/state.ts'
 import { type Place, useCommand, write } from './command.ts'
 
 const server = useServer()
@@ -130,5 +132,87 @@ describe('aliases', () => {
     const { body } = await api.get('/v2/workflows/a')
     expect(body.payloadSchema.properties.m1198).toEqual({ type: 'string', maxLength: 9 })
     expect(body.steps.map(({ controlValues }: any) => controlValues.body)).toEqual(['Hi', 'Hi'])
+  })
+})
+
+describe('what was last read from where', () => {
+  const here = { url: 'http://a.example.com', environment: 'development' }
+  const file = () => path.join(folder, '.belfry', 'bases.json')
+
+  test('two processes at once keep what each of them set, and what each forgot', () => {
+    const first = new State(at(), here)
+    for (const key of ['workflow a', 'workflow b', 'workflow c']) first.set(key, 'old')
+    first.save()
+    const [one, two] = [new State(at(), here), new State(at(), here)]
+    const elsewhere = new State(at(), { ...here, environment: 'production' })
+    one.set('workflow a', 'new')
+    one.set('workflow c', undefined)
+    // It was the same when this process began, so it tells nothing.
+    two.set('workflow a', 'old')
+    two.set('workflow b', 'new')
+    elsewhere.set('workflow a', 'other')
+    for (const state of [one, elsewhere, two]) state.save()
+    const after = new State(at(), here)
+    expect(['a', 'b', 'c'].map((id) => after.baseOf(`workflow ${id}`))).toEqual(['new', 'new', undefined])
+    expect(new State(at(), { ...here, environment: 'production' }).baseOf('workflow a')).toBe('other')
+    expect(existsSync(`${file()}.lock`)).toBe(false)
+  })
+
+  test('a lock is waited for while its process runs, and taken over when that is gone', async () => {
+    const holder = spawn('sleep', ['60'])
+    await new Promise((resolve) => holder.once('spawn', resolve))
+    write(folder, { '.belfry/bases.json.lock': String(holder.pid) })
+    const script = 'setTimeout(() => require("node:fs").rmSync(process.argv[1]), 300)'
+    spawn(process.execPath, ['-e', script, `${file()}.lock`])
+    const state = new State(at(), here)
+    state.set('workflow a', 'new')
+    const began = Date.now()
+    state.save()
+    expect(Date.now() - began).toBeGreaterThan(100)
+    const gone = new Promise((resolve) => holder.once('close', resolve))
+    holder.kill()
+    await gone
+    for (const left of [holder.pid, process.pid]) {
+      write(folder, { '.belfry/bases.json.lock': String(left) })
+      state.set('workflow b', `after ${left}`)
+      const again = Date.now()
+      state.save()
+      expect(new State(at(), here).baseOf('workflow b')).toBe(`after ${left}`)
+      expect(Date.now() - again).toBeLessThan(3_000)
+    }
+  })
+})
+
+describe('a refusal says why', () => {
+  test.each<[string, string[], RegExp]>([
+    [
+      'a payload that is no object',
+      ['trigger', 'a', '--to', 'ada', '--payload', '[1]'],
+      /^Validation Error: payload must be/,
+    ],
+    ['a commit that is too long', ['push', '--commit', 'c'.repeat(300)], /^Validation Error: source\.commit must/],
+    ['a payload to explain', ['explain', 'a', 'ada', '--payload', '[]'], /^Validation Error: payload must be/],
+    ['what is no id', ['outbox', 'retry', 'nope'], /^Validation Error: .*ids/],
+    [
+      'a workflow that is not there',
+      ['trigger', 'nope', '--to', 'ada'],
+      /^There is no such workflow in this environment$/,
+    ],
+  ])('%s', async (_, args, expected) => {
+    write(folder, { [yaml]: `${head}steps: []\n` })
+    const { code, stderr, json } = await belfry(...args, '--json')
+    expect([code, json.error.message]).toEqual([4, expect.stringMatching(expected)])
+    expect(stderr).toContain(json.error.message)
+  })
+
+  test('also of a scenario, in the report too', async () => {
+    const steps = '{ draft: { steps: [{ stepId: m, name: M, type: emial }] } }'
+    write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario.replace('{ workflowId: a }', steps) })
+    const { code, json } = await belfry('test', '--json', '--junit', 'report.xml')
+    expect([code, json.results[0].problem]).toEqual([
+      2,
+      expect.stringMatching(/^Validation Error: .*type must be one of/),
+    ])
+    expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('type must be one of')
   })
 })
