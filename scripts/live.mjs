@@ -12,15 +12,18 @@ import { countOf, shownMessage, shownRun, windowsOf } from './lived.mjs'
  *   momentMs: MomentMs,
  *   isAnswered?: boolean,
  *   begin?: (environment: { key: string, environmentId: string }) => Promise<void>,
- * }} Tools with `isAnswered`, whoever is called answers as the scenario says; `begin` makes the workflow, which is defined in code
+ *   signal?: AbortSignal,
+ * }} Tools with `isAnswered`, whoever is called answers as the scenario says; `begin` makes the workflow, which is defined in code;
+ *   `signal` ends it early, and the environment is deleted then too
  */
 
 const pageSize = 50
 class Api {
-  /** @param {Service} service */
-  constructor({ url, key, environment, fetch: ask = fetch }) {
+  /** @param {Service} service @param {AbortSignal | undefined} [signal] */
+  constructor({ url, key, environment, fetch: ask = fetch }, signal) {
     this.url = url
     this.fetch = ask
+    this.signal = signal
     this.headers = { authorization: `ApiKey ${key}`, ...(environment ? { 'belfry-environment': environment } : {}) }
   }
 
@@ -30,6 +33,7 @@ class Api {
       method,
       headers: { ...this.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(this.signal ? { signal: this.signal } : {}),
     })
     const text = await response.text()
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
@@ -63,7 +67,7 @@ class Api {
  * @param {Tools} tools
  * @returns {Promise<Members>}
  */
-export async function live(service, body, { momentMs, isAnswered = false, begin }) {
+export async function live(service, body, { momentMs, isAnswered = false, begin, signal }) {
   const root = new Api(service)
   const { name: identifier, workflow, isStored } = await workflowOf(root, body)
   if (workflow.origin === 'external' && !begin)
@@ -76,6 +80,8 @@ export async function live(service, body, { momentMs, isAnswered = false, begin 
   if (readsVariables(JSON.stringify(all)))
     throw new NotLivable('its texts have variables of the environment, and a held one has none')
   const startAt = momentMs(String(body.startAt ?? new Date().toISOString()))
+  signal?.throwIfAborted()
+  // Without the signal: an environment whose answer is not waited for could not be deleted.
   const environment = await root.need('POST', '/v1/environments', {
     name: `Scenario ${Math.random().toString(36).slice(2, 10)}`,
     color: '#8e44ad',
@@ -83,7 +89,7 @@ export async function live(service, body, { momentMs, isAnswered = false, begin 
   })
   try {
     const [{ key }] = environment.apiKeys
-    const api = new Api({ ...service, key, environment: undefined })
+    const api = new Api({ ...service, key, environment: undefined }, signal)
     const life = new Life(api, { body, identifier, startAt, momentMs })
     const named = [...others.names, ...(isStored && !begin ? [identifier] : [])]
     const layouts = stepsIn(all).some(({ type }) => type === 'email' || type === 'ask') ? await layoutsOf(root) : []
@@ -107,6 +113,7 @@ export async function live(service, body, { momentMs, isAnswered = false, begin 
  *   momentMs: MomentMs,
  *   checkExpectations: (expect: Members[], startAt: number) => void,
  *   expectations: (expect: Members[], lived: Members, startAt: number) => { expectations: Expectation[] },
+ *   signal?: AbortSignal,
  * }} Rules what the service itself knows about moments and expectations
  */
 

@@ -3,7 +3,7 @@
 // `--junit <file>` writes a report.
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -140,9 +140,14 @@ async function main() {
   const service = await serviceOf({ isLive: values.live })
   /** @type {Played[]} */
   const played = []
+  const interrupted = new AbortController()
+  const { signal } = interrupted
+  // A held environment is deleted first. The second Ctrl-C ends the program at once.
+  process.once('SIGINT', () => interrupted.abort())
   try {
     for (const scenario of scenarios) {
-      const one = await (rules ? liveThrough(service, scenario, rules) : play(service, scenario))
+      const one = await (rules ? liveThrough(service, scenario, { ...rules, signal }) : play(service, scenario))
+      if (signal.aborted) return 130
       played.push(one)
       process.stdout.write(`${linesOf(one).join('\n')}\n`)
     }
@@ -153,7 +158,10 @@ async function main() {
   const skipped = played.filter((each) => each.skipped !== undefined).length
   const more = skipped === 0 ? '' : `, ${skipped} skipped`
   process.stdout.write(`${played.length - failed - skipped} passed, ${failed} failed${more}\n`)
-  if (values.junit !== undefined) writeFileSync(values.junit, junitOf(played))
+  if (values.junit !== undefined) {
+    mkdirSync(path.dirname(values.junit), { recursive: true })
+    writeFileSync(values.junit, junitOf(played))
+  }
   return played.some(({ problem }) => problem !== undefined) ? 2 : failed === 0 ? 0 : 1
 }
 

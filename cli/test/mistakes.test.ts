@@ -5,6 +5,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { State } from '../src/folder/state.ts'
+import { interrupt } from '../src/interrupts.ts'
 import { type Place, useCommand, write } from './command.ts'
 
 const server = useServer()
@@ -215,4 +216,20 @@ describe('a refusal says why', () => {
     ])
     expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('type must be one of')
   })
+})
+
+test('Ctrl-C while a scenario is lived through deletes its environment', async () => {
+  const wide = await server.organizationOf(api)
+  place = { url: wide.url, key: wide.key }
+  const inputs = Array.from({ length: 200 }, (_, n) => `  - { at: +${n}h, type: trigger, to: ada }\n`).join('')
+  write(folder, {
+    'belfry/scenarios/a.scenario.yaml': `workflow: { draft: { steps: [] } }\nstartAt: 2026-05-01T10:00:00Z\ninputs:\n${inputs}`,
+  })
+  const environments = async () => ((await wide.get('/v1/environments')).body as unknown[]).length
+  const before = await environments()
+  const living = belfry('test', '--live', '--json')
+  await expect.poll(environments, { interval: 5 }).toBe(before + 1)
+  expect(interrupt()).toBe(true)
+  expect(await living).toMatchObject({ code: 130, json: { error: { code: 'interrupted' } } })
+  expect(await environments()).toBe(before)
 })

@@ -17,6 +17,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import type { Definition } from '../folder/source.ts'
+import { endsGently } from '../interrupts.ts'
 import type { Service } from '../service.ts'
 import { refuseErrors } from './push.ts'
 
@@ -46,7 +47,7 @@ export async function test(
   const service = context.service()
   const played: Played[] = []
   for (const scenario of scenarios) {
-    const one = await (live ? liveThrough(service.place, scenario, rules) : play(service, scenario))
+    const one = await (live ? liveGently(service, scenario) : play(service, scenario))
     played.push(one)
     terminal.say(linesOf(one).join('\n'))
   }
@@ -92,6 +93,20 @@ function withDraft(scenario: Scenario, drafts: ReadonlyMap<string, Definition>):
   if (!definition) return scenario
   const { workflowId, ...draft } = definition
   return { ...scenario, body: { ...scenario.body, workflow: { workflowId, draft } } }
+}
+
+/** Ctrl-C ends it, once its environment is deleted. */
+async function liveGently(service: Service, scenario: Scenario): Promise<Played> {
+  const interrupted = new AbortController()
+  const gentle = endsGently(() => interrupted.abort())
+  try {
+    const { signal } = interrupted
+    const played = await liveThrough(service.place, scenario, { ...rules, signal })
+    if (signal.aborted) throw new Failure('interrupted', 'interrupted', 'Interrupted')
+    return played
+  } finally {
+    gentle.done()
+  }
 }
 
 async function play(service: Service, scenario: Scenario): Promise<Played> {
