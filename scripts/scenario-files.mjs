@@ -31,6 +31,7 @@ export function filesAt(/** @type {string} */ place) {
 
 /** @returns {Scenario[]} */
 export function scenariosIn(/** @type {string} */ file) {
+  if (statSync(file).isDirectory()) throw new Unplayable(`${file}: it is a folder, and has to be a file`)
   const bytes = readFileSync(file)
   const wrong = notUtf8(bytes)
   if (wrong) throw new Unplayable(`${file}:${wrong.line}:${wrong.column} the file is not UTF-8`)

@@ -1,6 +1,6 @@
 // Mistakes in files and places end with 2 and say where they are, whatever the command: files.md §4.
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
@@ -232,4 +232,54 @@ test('Ctrl-C while a scenario is lived through deletes its environment', async (
   expect(interrupt()).toBe(true)
   expect(await living).toMatchObject({ code: 130, json: { error: { code: 'interrupted' } } })
   expect(await environments()).toBe(before)
+})
+
+describe('a place of the wrong kind ends with 2 and a sentence', () => {
+  const isFolder = 'it is a folder, and has to be a file'
+
+  test('a file that is a folder', async () => {
+    mkdirSync(at('workflows/a/workflow.yaml'), { recursive: true })
+    const message = isFolder
+    expect(await belfry('validate', '--json')).toMatchObject({
+      ...{ code: 2, json: { problems: [{ file: yaml, line: 1, column: 1, severity: 'error', message }] } },
+    })
+    for (const name of ['plan', 'push', 'pull', 'test'])
+      expect((await belfry(name, '--json')).json.error, name).toMatchObject({ code: 'files_invalid' })
+    mkdirSync(path.join(folder, '.gitignore'))
+    expect(await belfry('init')).toMatchObject({ code: 2, stderr: `A file cannot be read: ${isFolder}\n` })
+    mkdirSync(path.join(folder, 'x/a.scenario.yaml'), { recursive: true })
+    rmSync(at('workflows'), { recursive: true })
+    expect(await belfry('test', 'x')).toMatchObject({ code: 2, stderr: `x/a.scenario.yaml: ${isFolder}\n` })
+  })
+
+  test('a folder that is a file', async () => {
+    write(folder, { belfry: '' })
+    for (const name of ['validate', 'pull', 'push', 'test'])
+      expect([name, await belfry(name)]).toMatchObject([
+        ...[name, { code: 2, stdout: '', stderr: 'belfry is a file, and has to be a folder\n' }],
+      ])
+    expect(await belfry('init')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^belfry: .*\n$/) })
+  })
+
+  test('where something is written', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n`, 'out/x.ts': '' })
+    expect(await belfry('types', '--out', 'out')).toMatchObject({ code: 2, stderr: `out: ${isFolder}\n` })
+    expect(readdirSync(folder).sort()).toEqual(['belfry', 'out'])
+    write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario })
+    expect((await belfry('test', '--junit', 'reports/deep/x.xml')).code).toBe(0)
+    expect(existsSync(path.join(folder, 'reports/deep/x.xml'))).toBe(true)
+  })
+})
+
+test('whoever reads no further ends the program quietly', async () => {
+  const root = path.join(import.meta.dirname, '..', '..')
+  execFileSync(process.execPath, [path.join(root, 'cli', 'build.mjs'), folder])
+  const child = spawn(process.execPath, [path.join(folder, 'belfry.mjs'), 'schema', 'workflow'])
+  child.stdout.destroy()
+  let errors = ''
+  child.stderr.on('data', (text) => {
+    errors += String(text)
+  })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  expect([code, errors]).toEqual([0, ''])
 })

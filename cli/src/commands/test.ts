@@ -1,5 +1,5 @@
 // `test`: plays scenario files, each with its workflow of the folder in the place of the stored one; or lives through them.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { liveThrough } from '../../../scripts/live.mjs'
 import {
@@ -17,6 +17,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import type { Definition } from '../folder/source.ts'
+import { writeWhole } from '../folder/write.ts'
 import { endsGently } from '../interrupts.ts'
 import type { Service } from '../service.ts'
 import { refuseErrors } from './push.ts'
@@ -51,7 +52,7 @@ export async function test(
     played.push(one)
     terminal.say(linesOf(one).join('\n'))
   }
-  if (junit !== undefined) writeFileSync(junit, junitOf(played))
+  if (junit !== undefined) writeWhole(junit, junitOf(played))
   const hasFailed = (each: Played) => each.problem !== undefined || each.failed.length > 0
   const isSkipped = (each: Played) => each.skipped !== undefined
   const failed = played.filter(hasFailed).length

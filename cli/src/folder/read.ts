@@ -1,5 +1,5 @@
 // Reads the folder: what it manages, and every definition in it with its place.
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Node } from 'yaml'
 import { notUtf8 } from '../../../scripts/yaml-documents.mjs'
@@ -41,6 +41,8 @@ export function readFolder(dir: string, { shouldExist = true } = {}): Folder {
   const problems: FileProblem[] = []
   if (shouldExist && !existsSync(dir))
     throw new Failure('usage', 'no_folder', `There is no folder ${dir}; run "belfry init", or say --dir`)
+  if (existsSync(dir) && !statSync(dir).isDirectory())
+    throw new Failure('usage', 'no_folder', `${dir} is a file, and has to be a folder`)
   const settings = readSettings(dir, problems)
   const resources = settings.kinds.flatMap((name) => resourcesOf(dir, name, problems))
   reportRepeats(resources, problems)

@@ -1,5 +1,5 @@
 // A file of the folder as it is: its YAML document, with the place of every member.
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import {
   type Document,
   isMap,
@@ -23,11 +23,13 @@ export class SourceFile {
   readonly text: string
   readonly document: Document.Parsed
   readonly #lines = new LineCounter()
+  readonly #isFolder: boolean
   readonly #notUtf8: { line: number; column: number } | undefined
 
   constructor(file: string, place: string) {
     this.file = file
-    const bytes = readFileSync(place)
+    this.#isFolder = statSync(place).isDirectory()
+    const bytes = this.#isFolder ? Buffer.alloc(0) : readFileSync(place)
     this.#notUtf8 = notUtf8(bytes)
     this.text = bytes.toString('utf8').replace(/^\uFEFF/, '')
     this.document = parseDocument(this.text, {
@@ -38,11 +40,12 @@ export class SourceFile {
     })
   }
 
-  /** What cannot be read as YAML. */
+  /** Why it cannot be read as YAML. */
   problems(): FileProblem[] {
     const problem = (place: { line: number; column: number }, message: string): FileProblem => ({
       ...{ file: this.file, ...place, severity: 'error', code: 'yaml', message },
     })
+    if (this.#isFolder) return [problem({ line: 1, column: 1 }, 'it is a folder, and has to be a file')]
     if (this.#notUtf8) return [problem(this.#notUtf8, 'the file is not UTF-8')]
     const errors = this.document.errors.map(({ message, pos }) =>
       problem(this.#at(pos[0]), message.split('\n')[0] ?? message),

@@ -98,8 +98,13 @@ export function applyEdits(dir: string, edits: Edits): { written: string[]; remo
 export function writeWhole(place: string, text: string, mode = 0o666): void {
   mkdirSync(path.dirname(place), { recursive: true })
   const draft = `${place}.${process.pid}.tmp`
-  writeFileSync(draft, text, { mode })
-  renameSync(draft, place)
+  try {
+    writeFileSync(draft, text, { mode })
+    renameSync(draft, place)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }
 
 /** The YAML of a workflow or layout, and the texts beside it; undefined leaves a file alone that says the same already. */
