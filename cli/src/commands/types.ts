@@ -114,7 +114,7 @@ function typeNamed(type: unknown, schema: Schema, root: Schema, depth: number, s
     case 'object':
       return objectOf(schema, root, depth, seen)
     default:
-      return isObject(schema.properties)
+      return isObject(schema.properties) || (depth === 0 && Array.isArray(schema.required))
         ? objectOf(schema, root, depth, seen)
         : depth === 0
           ? 'Record<string, unknown>'
@@ -136,16 +136,22 @@ function objectOf(schema: Schema, root: Schema, depth: number, seen: readonly st
       isObject(member) && typeof member.description === 'string'
         ? `${indent}/** ${member.description.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */\n`
         : ''
-    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
-    return `${comment}${indent}${key}${required.has(name) ? '' : '?'}: ${typeOf(member, root, depth + 1, seen)}\n`
+    return `${comment}${indent}${keyNamed(name)}${required.has(name) ? '' : '?'}: ${typeOf(member, root, depth + 1, seen)}\n`
   })
-  // Absent means allowed, but then a misspelled name would be no mistake.
   const { additionalProperties: more } = schema
-  const rest = isObject(more) && members.length === 0 ? typeOf(more, root, depth + 1, seen) : 'unknown'
+  const hasNone = members.length === 0
+  const rest = isObject(more) && hasNone ? typeOf(more, root, depth + 1, seen) : 'unknown'
+  for (const name of required)
+    if (typeof name === 'string' && !Object.hasOwn(properties, name))
+      members.push(`${indent}${keyNamed(name)}: ${rest}\n`)
   if (members.length === 0) return more === false ? 'Record<string, never>' : `Record<string, ${rest}>`
-  if (more === true || isObject(more)) members.push(`${indent}[member: string]: unknown\n`)
+  // Absent means allowed, but then a misspelled name would be no mistake.
+  if (more === true || isObject(more) || (hasNone && more === undefined))
+    members.push(`${indent}[member: string]: ${rest}\n`)
   return `{\n${members.join('')}${'  '.repeat(depth)}}`
 }
+
+const keyNamed = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
 function resolve(root: Schema, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined
