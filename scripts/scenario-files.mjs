@@ -2,11 +2,17 @@
 // parser of YAML are needed here.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { LineCounter, parseAllDocuments } from 'yaml'
+import { isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml'
 import { refusalIn } from './answers.mjs'
 import { notUtf8, wrongAlias } from './yaml-documents.mjs'
 
 const suffix = '.scenario.yaml'
+
+/** Of a scenario. A misspelled one would be passed over, and what it expects too. */
+const members = new Set([
+  ...['name', 'workflow', 'startAt', 'horizon', 'seed', 'subscribers', 'topics', 'integrations', 'answers'],
+  ...['inputs', 'expect', 'details'],
+])
 
 /**
  * @typedef {{ file: string, name: string, body: Record<string, unknown> }} Scenario
@@ -48,6 +54,13 @@ export function scenariosIn(/** @type {string} */ file) {
     const given = document.toJS({ maxAliasCount: -1 })
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw new Unplayable(`${file}: scenario ${index + 1} is not an object`)
+    const unknown = isMap(document.contents)
+      ? document.contents.items.flatMap(({ key }) => (isScalar(key) && !members.has(String(key.value)) ? [key] : []))
+      : []
+    for (const { value, range } of unknown)
+      throw new Unplayable(
+        `${placeOf(range?.[0] ?? 0)} there is no member "${String(value)}"; a scenario has ${[...members].join(', ')}`,
+      )
     const { name = `scenario ${index + 1}`, ...body } = given
     return { file, name: String(name), body: { ...body, workflow: workflowOf(body.workflow, file) } }
   })
@@ -94,10 +107,13 @@ export function linesOf(/** @type {Played} */ { file, name, problem, skipped, fa
   ]
 }
 
+/** Control characters and halves of pairs, which XML does not have, escaped or not. */
+const noXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
+
 /** @returns {string} */
 export function junitOf(/** @type {Played[]} */ played) {
   const escaped = (/** @type {string} */ text) =>
-    text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+    text.replace(noXml, '\ufffd').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
   const cases = played.map((each) => {
     const [, ...lines] = linesOf(each)
     const named = `  <testcase classname="${escaped(each.file)}" name="${escaped(each.name)}"`

@@ -62,6 +62,8 @@ test('what was expected and what was found stand line under line, also in the re
   expect(report).toContain('<skipped message="it names integrations"/>')
   expect(report).toContain('name="a &#60;b&#62;"/>')
   expect(report).toContain('<failure message="none was found">')
+  // XML has no control characters, and no halves of pairs.
+  expect(junitOf([{ ...passed, name: 'a\u0007\tb\ud83d 😀' }])).toContain('name="a\ufffd\tb\ufffd 😀"/>')
 })
 
 /** The program, against the service of the tests. */
