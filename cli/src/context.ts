@@ -26,19 +26,20 @@ export class Context {
     this.#url = url
   }
 
-  /** `--url`, else BELFRY_URL, else the first environment in belfry.yaml. */
+  /** `--url`, else BELFRY_URL, else the first environment in belfry.yaml. CI sets what it does not have to an empty text. */
   url(): string {
     const ofFolder = () => (existsSync(this.dir) ? readFolder(this.dir).settings.environments[0]?.url : undefined)
-    const url = this.#url ?? this.env.BELFRY_URL ?? ofFolder()
+    const url = this.#url ?? (this.env.BELFRY_URL || ofFolder())
     if (!url) throw new Failure('usage', 'no_url', 'Where is the service? Set BELFRY_URL, or say --url')
-    if (!URL.canParse(url)) throw new Failure('usage', 'no_url', `"${url}" is not a URL`)
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new Failure('usage', 'no_url', `"${url}" is no address that begins with http:// or https://`)
     return url.replace(/\/+$/, '')
   }
 
   /** @param asksHere false for what an application would send: it goes on to a service behind the environment */
   service({ asksHere = true } = {}): Service {
     const url = this.url()
-    const key = this.env.BELFRY_API_KEY ?? this.keys().get(url)
+    const key = this.env.BELFRY_API_KEY || this.keys().get(url)
     if (!key)
       throw new Failure('usage', 'no_key', `There is no key for ${url}; set BELFRY_API_KEY, or run "belfry login"`)
     // A key of the organization opens several environments.

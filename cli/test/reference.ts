@@ -46,7 +46,7 @@ ${program.options.map(({ flags, description }) => `| \`${cell(flags)}\` | ${cell
 
 The service is \`--url\`, else \`BELFRY_URL\`, else the first environment in \`belfry.yaml\`. The key is \`BELFRY_API_KEY\`, else what \`login\`
 keeps in your configuration folder, in a file that only you can read. It never stands on the command line, where others see it.
-With a key of the organization, \`BELFRY_ENVIRONMENT\` is the id of the environment.
+With a key of the organization, \`BELFRY_ENVIRONMENT\` is the id of the environment. A variable that is empty counts as not set.
 \`HTTPS_PROXY\`, \`NO_PROXY\` and \`NODE_EXTRA_CA_CERTS\` hold.
 
 ${withOptions.map((command) => `## \`${nameOf(command)}\`\n\n| option | meaning |\n|---|---|\n${optionsOf(command).join('\n')}\n`).join('\n')}

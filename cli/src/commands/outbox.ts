@@ -52,7 +52,7 @@ export async function outbox(context: Context, action: string, ids: string[], op
 
 /** The option, else BELFRY_OUTBOX_URL: a password on the command line can be seen by others. */
 function urlOf({ env }: Context, { database }: Options): { database?: string } {
-  const url = database ?? env.BELFRY_OUTBOX_URL
+  const url = database ?? (env.BELFRY_OUTBOX_URL || undefined)
   if (url === undefined) return {}
   if (!/^postgres(ql)?:\/\//.test(url))
     throw new Failure('usage', 'no_database', 'The database is an address such as postgres://user@host/app')

@@ -65,7 +65,7 @@ jobs:
 export function init(context: Context, { ci: withCi = false }: { ci?: boolean }): void {
   const { dir, terminal, env } = context
   const beside = path.dirname(path.resolve(dir))
-  const url = env.BELFRY_URL ?? 'http://127.0.0.1:3000'
+  const url = env.BELFRY_URL || 'http://127.0.0.1:3000'
   const written: string[] = []
   const write = (place: string, text: string) => {
     if (existsSync(place)) return
@@ -107,7 +107,7 @@ function ignore(file: string): boolean {
 /** The key comes from the terminal or a pipe, never from the command line, which others can see. */
 export async function login(context: Context): Promise<void> {
   const url = context.url()
-  const key = context.env.BELFRY_API_KEY ?? (await readKey(`API key for ${url}: `))
+  const key = context.env.BELFRY_API_KEY || (await readKey(`API key for ${url}: `))
   if (!key) throw new Failure('usage', 'no_key', 'No key was given')
   const environment = await new Service({ url, key }).get<{ name: string }>('/v1/environments/me')
   const file = context.keepKeys(new Map([...context.keys(), [url, key]]))
