@@ -14,7 +14,9 @@ export async function run(version: string, args: string[], env: NodeJS.ProcessEn
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2
       if (isJson && error.exitCode !== 0) {
-        const told = { code: 'usage', message: error.message.replace(/^error: /, ''), ctx: null }
+        const isHelp = error.code === 'commander.help'
+        const message = isHelp ? 'Say a command; "belfry --help" lists them' : error.message.replace(/^error: /, '')
+        const told = { code: 'usage', message, ctx: null }
         process.stdout.write(`${JSON.stringify({ error: told })}\n`)
       }
       return

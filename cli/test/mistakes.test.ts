@@ -2,8 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { Readable } from 'node:stream'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
+import { typesOf } from '../src/commands/types.ts'
 import { State } from '../src/folder/state.ts'
 import { interrupt } from '../src/interrupts.ts'
 import { type Place, useCommand, write } from './command.ts'
@@ -282,4 +284,82 @@ test('whoever reads no further ends the program quietly', async () => {
   })
   const code = await new Promise((resolve) => child.once('close', resolve))
   expect([code, errors]).toEqual([0, ''])
+})
+
+test('a variable that is empty counts as not set', async () => {
+  const { url = '', key = '' } = place
+  write(folder, { 'belfry/belfry.yaml': `environments: [{ name: Development, url: "${url}" }]\n` })
+  expect((await belfry('login')).code).toBe(0)
+  const empty = { env: { BELFRY_URL: '', BELFRY_API_KEY: '', BELFRY_ENVIRONMENT: '', BELFRY_OUTBOX_URL: '' } }
+  for (const args of [['whoami'], ['outbox', 'refused']])
+    expect(await command.run(folder, empty, ...args), args.join(' ')).toMatchObject({ code: 0, stderr: '' })
+  const spy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([key]) as typeof process.stdin)
+  expect((await command.run(folder, empty, 'login')).code).toBe(0)
+  spy.mockRestore()
+  const other = command.newFolder()
+  await command.run(other, empty, 'init')
+  expect(readFileSync(path.join(other, 'belfry', 'belfry.yaml'), 'utf8')).toContain('url: "http://127.0.0.1:3000"')
+})
+
+test('pull does not begin while belfry.yaml has errors', async () => {
+  write(folder, { 'belfry/belfry.yaml': 'kinds: [workflow]\n' })
+  const message = expect.stringMatching(/^belfry\/belfry\.yaml:1:1 must be a list of workflows/)
+  expect((await belfry('pull', '--json')).json.error).toMatchObject({ code: 'files_invalid', message })
+  expect(existsSync(at('layouts'))).toBe(false)
+})
+
+test('an identifier without quotes says what it is', async () => {
+  write(folder, {
+    'belfry/belfry.yaml': 'kinds: [workflows, topics]\n',
+    [yaml]: 'name: A\nworkflowId: 007\nsteps: []\n',
+    'belfry/topics.yaml': '- name: T\n  key: true\n- name: U\n',
+  })
+  const { code, json } = await belfry('validate', '--json')
+  const problems = json.problems.map(({ line, column, message }: any) => `${line}:${column} ${message}`)
+  expect([code, problems]).toEqual([
+    2,
+    [
+      '2:3 key must be a text, and is a boolean; put quotes around it',
+      '3:3 must have the member key',
+      '2:1 workflowId must be a text, and is a number; put quotes around it',
+    ],
+  ])
+})
+
+test('without a command, JSON says so', async () => {
+  expect(await belfry('--json')).toMatchObject({
+    ...{ code: 2, json: { error: { code: 'usage', message: 'Say a command; "belfry --help" lists them' } } },
+  })
+})
+
+test('what is no address of a service, and a key that opens nothing', async () => {
+  write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario })
+  for (const url of ['ftp://x', 'localhost:3000'])
+    expect(await belfry('whoami', '--url', url)).toMatchObject({ code: 2, stderr: expect.stringContaining('http://') })
+  place = { ...place, key: 'wrong' }
+  for (const args of [['test'], ['test', '--live']])
+    expect((await belfry(...args, '--json')).json.error, args.join(' ')).toMatchObject({ code: 'api_key_not_found' })
+  expect((await belfry('test')).code).toBe(4)
+})
+
+test('a member that a scenario does not have is refused with its place', async () => {
+  write(folder, { 'belfry/scenarios/a.scenario.yaml': `${scenario}---\n${scenario}expectt: []\n` })
+  expect((await belfry('test', '--json')).json.error).toMatchObject({
+    ...{ code: 'scenario_unreadable' },
+    message: expect.stringMatching(/a\.scenario\.yaml:8:1 there is no member "expectt"; a scenario has name, workflow/),
+  })
+})
+
+test('types have members that are required and not described', () => {
+  const typeOf = (payloadSchema: object) =>
+    /Payload [\s\S]*?(?=\n\n)/.exec(typesOf([{ workflowId: 'a', payloadSchema: { ...payloadSchema } }]))?.[0]
+  const id = { id: { type: 'string' } }
+  expect(typeOf({ type: 'object', required: ['id', 'odd name'], properties: id })).toBe(
+    'Payload {\n  id: string\n  "odd name": unknown\n}',
+  )
+  expect(typeOf({ required: ['id'] })).toBe('Payload {\n  id: unknown\n  [member: string]: unknown\n}')
+  expect(typeOf({ type: 'object', required: ['id'], additionalProperties: { type: 'number' } })).toBe(
+    'Payload {\n  id: number\n  [member: string]: number\n}',
+  )
+  expect(typeOf({ type: 'object', required: ['id'], additionalProperties: false })).toBe('Payload {\n  id: unknown\n}')
 })

@@ -82,10 +82,10 @@ export async function pull(context: Context, ids: string[], { force = false }: {
   )
 }
 
-/** A file that is no YAML has no identifier, so it cannot be compared. Lists would be written anew without what is in them. */
+/** A file that is no YAML has no identifier, so it cannot be compared. Lists would be written anew without what is in them. Without the settings, other kinds would be pulled than are meant. */
 function refuseUnreadable({ problems }: Folder): void {
   const fatal = problems.filter(
-    ({ code, severity }) => severity === 'error' && ['yaml', 'shape', 'duplicate'].includes(code),
+    ({ code, severity }) => severity === 'error' && ['yaml', 'shape', 'duplicate', 'settings'].includes(code),
   )
   const [first] = fatal
   if (first)

@@ -108,7 +108,7 @@ function one(dir: string, kind: Kind, place: string, id: string | undefined, pro
   }
   const own = id ?? value[`${kind}Id`]
   if (typeof own !== 'string') {
-    report([], 'shape', `must have the member ${kind}Id`)
+    report([`${kind}Id`], 'shape', noText(`${kind}Id`, own))
     return []
   }
   const bodies = new Map<string, string>()
@@ -117,6 +117,12 @@ function one(dir: string, kind: Kind, place: string, id: string | undefined, pro
     kind === 'translation' ? value : withFiles(value, file, bodies, (at, message) => report(at, 'file', message))
   return [{ kind, id: own, path: place, source, node: source.document.contents, definition, bodies }]
 }
+
+/** Why it is no identifier. Without quotes, `007` is a number. */
+const noText = (member: string, value: unknown): string =>
+  value === undefined || value === null
+    ? `must have the member ${member}`
+    : `${member} must be a text, and is a ${Array.isArray(value) ? 'list' : typeof value}; put quotes around it`
 
 function itemsOf(
   dir: string,
@@ -140,7 +146,7 @@ function itemsOf(
   return value.flatMap((definition: unknown, index) => {
     const id = isObject(definition) ? definition[idIn] : undefined
     if (!isObject(definition) || typeof id !== 'string') {
-      report([String(index)], `must have the member ${idIn}`)
+      report([String(index), idIn], noText(idIn, id))
       return []
     }
     const node = source.document.getIn([index], true) as Node | null
