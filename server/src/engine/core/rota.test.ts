@@ -1,3 +1,4 @@
+import rruleModule from 'rrule'
 import { describe, expect, test } from 'vitest'
 import { dutiesFrom, mostDuties, onDuty, type Shift, shiftProblem } from './rota.ts'
 
@@ -81,6 +82,68 @@ describe('who is on duty', () => {
   })
 })
 
+describe('a rule of any kind', () => {
+  const { RRule } = rruleModule
+  test.each([
+    ...['FREQ=HOURLY', 'FREQ=HOURLY;INTERVAL=5', 'FREQ=HOURLY;INTERVAL=3;BYDAY=MO,WE', 'FREQ=HOURLY;BYMONTH=3,4'],
+    ...['FREQ=HOURLY;INTERVAL=36;BYHOUR=9,21', 'FREQ=HOURLY;INTERVAL=7;BYMONTHDAY=-1,3', 'FREQ=HOURLY;COUNT=40000'],
+    ...['FREQ=DAILY', 'FREQ=DAILY;INTERVAL=3;BYDAY=MO,SU', 'FREQ=DAILY;BYHOUR=9,13,17', 'FREQ=DAILY;COUNT=1900'],
+    ...['FREQ=DAILY;BYMONTHDAY=31;BYMONTH=12', 'FREQ=DAILY;BYMONTH=1,6;COUNT=300', 'FREQ=DAILY;UNTIL=20250601T120000'],
+    ...['FREQ=WEEKLY', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,MO,SU;WKST=SU', 'FREQ=WEEKLY;BYDAY=MO,TU,FR;BYSETPOS=-1'],
+    ...['FREQ=MONTHLY;BYDAY=1MO', 'FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-2,1', 'FREQ=MONTHLY;INTERVAL=5;BYMONTHDAY=31,6'],
+    ...[
+      'FREQ=YEARLY',
+      'FREQ=YEARLY;BYWEEKNO=1,20;BYDAY=MO,TU',
+      'FREQ=YEARLY;BYYEARDAY=1,100,-1',
+      'FREQ=YEARLY;BYEASTER=1',
+    ],
+  ])('has the turns that rrule counts from its start: %s', (rrule) => {
+    const shift = {
+      ...{ start: '2020-01-06T09:00', rrule, duration: { amount: 1, unit: 'hours' as const } },
+      turns: [['ada'], ['bob'], ['cy'], ['di'], ['eve']],
+    }
+    const rota = { timezone: 'UTC', shifts: [shift] }
+    const end = new Date('2026-05-01T00:00:00Z')
+    const times = new RRule({ ...RRule.parseString(rrule), dtstart: new Date(`${shift.start}:00Z`) }).between(
+      ...([new Date(`${shift.start}:00Z`), end, true] as const),
+    )
+    const listed = (at: Date) => {
+      const index = times.findLastIndex((time) => time <= at)
+      const isOn = at.getTime() < (times[index]?.getTime() ?? 0) + 3_600_000
+      return isOn ? shift.turns[index % shift.turns.length] : []
+    }
+    // From late to early and back, so that places that were found are used from both sides.
+    for (const time of [...times.slice(-20), ...times.slice(0, 5), ...times.slice(-40)])
+      for (const after of [-1, 1_800_000, 3_600_000]) {
+        const at = new Date(time.getTime() + after)
+        if (at > end) continue
+        expect([at, onDuty(rota, at).subscriberIds]).toEqual([at, listed(at)])
+      }
+  })
+
+  test('that is old has somebody on duty', () => {
+    const hourly = nightly({ start: '2010-01-01T00:00', rrule: 'FREQ=HOURLY', turns: [['ada'], ['bob']] })
+    expect(on({ timezone: 'UTC', shifts: [hourly] }, '2026-06-01T01:10:00Z')).toEqual([
+      ...['bob', '2026-06-01T01:00:00.000Z', '2026-06-01T02:00:00.000Z'],
+    ])
+  })
+
+  test.each([
+    ...['FREQ=DAILY;BYMONTH=4;BYMONTHDAY=31', 'FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=DAILY;INTERVAL=-1'],
+    ...['FREQ=HOURLY;INTERVAL=36;BYHOUR=1', 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=DAILY;INTERVAL=0'],
+  ])('that was stored although it never recurs is read in a moment, and nobody is on duty: %s', (rrule) => {
+    const before = performance.now()
+    expect(on(berlin(nightly({ start: '2000-01-01T00:00', rrule })), '2026-06-01T01:10:00Z')).toEqual(['', null, null])
+    expect(performance.now() - before).toBeLessThan(3_000)
+  })
+
+  test('that was stored although it has no occurrence at its start begins with the first', () => {
+    const rota = berlin({ ...weekly, start: '2026-03-05T09:00', rrule: 'FREQ=WEEKLY;BYDAY=MO' } as Shift)
+    expect(on(rota, '2026-03-06T09:00:00Z')[0]).toBe('')
+    expect(on(rota, '2026-03-10T09:00:00Z')[0]).toBe('ada')
+  })
+})
+
 test('an UNTIL with a Z is a moment, and one without is a local time', () => {
   const ends = (until: string) => berlin(nightly({ rrule: `FREQ=DAILY;UNTIL=${until}`, start: '2026-06-01T09:00' }))
   // 09:00 in Berlin is 07:00 in UTC.
@@ -101,6 +164,10 @@ test('a shift without anybody hides those below it, and nobody is on duty', () =
 
 test.each([
   ['FREQ=WEEKLY', undefined],
+  ['FREQ=HOURLY;INTERVAL=5;BYHOUR=9,14', undefined],
+  ['FREQ=DAILY;INTERVAL=0', 'rrule: its INTERVAL is not a whole number from 1 on'],
+  ['FREQ=DAILY;INTERVAL=-1', 'rrule: its INTERVAL is not a whole number from 1 on'],
+  ['FREQ=DAILY;BYMINUTE=0,30', 'rrule: a shift recurs hourly at most'],
   ['FREQ=SECONDLY', 'rrule: a shift recurs hourly at most'],
   ['BYDAY=MO', 'rrule: it has no FREQ'],
   ['FREQ=SOMETIMES', expect.stringContaining('rrule: ')],
@@ -110,8 +177,18 @@ test.each([
 })
 
 test.each([
+  ...['FREQ=DAILY;BYMONTH=4;BYMONTHDAY=31', 'FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=HOURLY;INTERVAL=24;BYHOUR=8'],
+  ...['FREQ=WEEKLY;BYDAY=TU', 'FREQ=DAILY;BYHOUR=10', 'FREQ=MONTHLY;BYMONTHDAY=1', 'FREQ=YEARLY;BYMONTH=12'],
+])('the rule %s never recurs, or not at the start, a Monday in November', (rrule) => {
+  expect(shiftProblem({ ...weekly, rrule } as Shift)).toBe(
+    'start: it is the first occurrence of the rule, but the rule has none at 2026-11-02T09:00',
+  )
+})
+
+test.each([
   [{ start: '2026-02-30T09:00', end: '2026-03-01T09:00', who: [] }, 'start: "2026-02-30T09:00" is not a local time'],
   [{ start: '2026-03-01T09:00', end: '2026-03-01T09:00', who: [] }, 'end: it has to be after the start'],
+  [{ ...weekly, start: '1999-11-01T09:00' }, 'start: the start of a rule is between 2000 and 2100'],
   [{ start: '2026-03-01T09:00', end: 'tomorrow', who: [] }, 'end: "tomorrow" is not a local time'],
 ])('a shift %j', (shift, problem) => {
   expect(shiftProblem(shift)).toContain(problem)

@@ -1,6 +1,7 @@
 // Who is on duty: the shifts of a rota at a moment. Local times follow the rota's time zone as RFC 5545 says.
 import rruleModule from 'rrule'
 import { Temporal } from 'temporal-polyfill'
+import { beginsAtStart, visitOccurrences } from './recurrence.ts'
 
 const { RRule } = rruleModule
 
@@ -33,8 +34,6 @@ interface Occurrence {
   who: string[]
 }
 
-/** Occurrences that are looked at from the first on; who recurs more often has no duty. */
-const mostOccurrences = 100_000
 const dayMs = 86_400_000
 /** Duties that are told at once. */
 export const mostDuties = 1_000
@@ -117,38 +116,20 @@ function recurring(
   const options = RRule.parseString(rrule)
   // Local times are computed as if they were of UTC, and read in the time zone afterwards.
   const last = options.until && (untilInUtc.test(rrule) ? floating(wallAt(options.until, timezone)) : options.until)
-  const end = last && last < horizon ? last : horizon
-  // Reading a local time costs much more than finding it, and a rule may be old.
-  const over = floating(wallAt(since, timezone)).getTime() - longestOf(duration)
   const occurrences: Occurrence[] = []
-  const add = (date: Date, place: number) => {
+  // Occurrences of a shift take equally long, so of those long ago only the last one matters, but for a change of the clock.
+  const recent = new Date(floating(wallAt(since, timezone)).getTime() - 2 * dayMs)
+  visitOccurrences({ start: floating(first), rrule, until: last || null }, recent, horizon, (date, index) => {
     const wall = first.with({
       ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
       ...{ hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() },
     })
     const from = momentOf(wall, timezone)
-    occurrences.push({ from, to: endOf(wall, timezone, duration), who: turns[place % turns.length] ?? [] })
-    return from
-  }
-  let [index, isPast] = [0, false]
-  let before: [Date, number] | undefined
-  new RRule({ ...options, dtstart: floating(first), tzid: null, until: end }).all((date) => {
-    if (isPast || index >= mostOccurrences) return false
-    if (date.getTime() < over) before = [date, index]
-    else {
-      if (before && occurrences.length === 0) add(...before)
-      isPast = add(date, index) > until.getTime()
-    }
-    index += 1
-    return true
+    occurrences.push({ from, to: endOf(wall, timezone, duration), who: turns[index % turns.length] ?? [] })
+    return from <= until.getTime()
   })
-  if (before && occurrences.length === 0) add(...before)
   return occurrences
 }
-
-/** At most so long, also where the clocks change. */
-const longestOf = ({ amount, unit }: ShiftDuration): number =>
-  2 * dayMs + amount * { ...elapsed, days: dayMs, weeks: 7 * dayMs, months: 31 * dayMs }[unit]
 
 /** With a Z, the end of a rule is a moment; without, it is a local time as the start is. */
 const untilInUtc = /\bUNTIL=\d{8}T\d{6}Z/i
@@ -174,6 +155,9 @@ const momentOf = (wall: Temporal.PlainDateTime, timezone: string): number =>
 /** Frequencies of a rule that make no shifts. */
 const tooOften = new Set([RRule.MINUTELY, RRule.SECONDLY])
 
+/** Years in which a rule may start: old ones are counted through from there. */
+const [oldestStart, newestStart] = [2000, 2100]
+
 /** What is wrong with a shift, in words that follow its place; undefined if nothing. */
 export function shiftProblem(shift: Shift): string | undefined {
   const start = wallIn(shift.start)
@@ -188,8 +172,14 @@ export function shiftProblem(shift: Shift): string | undefined {
     const options = RRule.parseString(shift.rrule)
     if (options.freq === undefined) return 'rrule: it has no FREQ'
     if (tooOften.has(options.freq)) return 'rrule: a shift recurs hourly at most'
-    // Made once, to find out about values that the rule does not allow.
-    new RRule({ ...options, dtstart: floating(start) })
+    if ([options.byminute, options.bysecond].some((times) => Array.isArray(times) && times.length > 1))
+      return 'rrule: a shift recurs hourly at most'
+    const { interval = 1 } = options
+    if (!Number.isInteger(interval) || interval < 1) return 'rrule: its INTERVAL is not a whole number from 1 on'
+    if (start.year < oldestStart || start.year > newestStart)
+      return `start: the start of a rule is between ${oldestStart} and ${newestStart}`
+    if (!beginsAtStart({ start: floating(start), rrule: shift.rrule }))
+      return `start: it is the first occurrence of the rule, but the rule has none at ${shift.start}`
     return undefined
   } catch (error) {
     return `rrule: it cannot be read: ${error instanceof Error ? error.message : String(error)}`

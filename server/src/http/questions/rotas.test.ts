@@ -38,6 +38,11 @@ test('rotas are made, read, changed and deleted, unless a workflow uses them', a
   expect((await api.get('/v2/rotas/none/duties')).body.code).toBe('rota_not_found')
   for (const query of ['days=32', 'days=0', 'from=soon'])
     expect((await api.get(`/v2/rotas/primary/duties?${query}`)).status).toBe(422)
+  for (const path of ['on-duty?at=9999-12-31T00:00:00Z', 'duties?from=9999-12-31T00:00:00Z'])
+    expect(await api.get(`/v2/rotas/primary/${path}`)).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('is more than 10 years ahead'),
+    })
   const { rotaId: _, ...rest } = primary
   expect((await api.put('/v2/rotas/primary', { ...rest, name: 'First' })).body.name).toBe('First')
   await makeWorkflow(api, 'page', [
@@ -65,6 +70,17 @@ test.each([
   [
     { shifts: [{ start: '2026-11-02T09:00', rrule: 'FREQ=X', duration: { amount: 1, unit: 'days' }, turns: [['a']] }] },
     'rrule',
+  ],
+  [
+    {
+      shifts: [
+        {
+          ...{ start: '2026-01-01T09:00', rrule: 'FREQ=DAILY;BYMONTH=4;BYMONTHDAY=31' },
+          ...{ duration: { amount: 1, unit: 'days' }, turns: [['ada']] },
+        },
+      ],
+    },
+    'shifts.0.start: it is the first occurrence of the rule, but the rule has none at 2026-01-01T09:00',
   ],
   [{ shifts: [{ start: '2026-11-02T09:00', who: ['a'] }] }, 'end'],
   [{ shifts: [{ start: '2026-11-02T09:00', rrule: 'FREQ=DAILY' }] }, 'duration'],

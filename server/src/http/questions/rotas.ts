@@ -19,6 +19,8 @@ const mostShifts = 100
 const mostPeople = 100
 /** Of duties. */
 const mostDays = 31
+/** Of who is on duty when: rules are counted through until then. */
+const mostYearsAhead = 10
 const dayMs = 86_400_000
 
 const People = Type.Array(Identifier(), { maxItems: mostPeople })
@@ -251,7 +253,7 @@ export const rotas: Resource = (app, { db }) => {
     },
     async (request) => {
       const { timezone, shifts } = await find(request.environment.id, request.params.rotaId)
-      const at = request.query.at === undefined ? request.now() : new Date(request.query.at)
+      const at = readMoment(request.query, 'at', request.now())
       return { at, ...onDuty({ timezone, shifts: shifts as unknown as Shift[] }, at) }
     },
   )
@@ -282,13 +284,19 @@ export const rotas: Resource = (app, { db }) => {
       },
     },
     async (request) => {
-      const { from, days } = request.query
       const { timezone, shifts } = await find(request.environment.id, request.params.rotaId)
-      const start = from === undefined ? request.now() : new Date(from)
-      const until = new Date(start.getTime() + days * dayMs)
+      const start = readMoment(request.query, 'from', request.now())
+      const until = new Date(start.getTime() + request.query.days * dayMs)
       return { data: dutiesFrom({ timezone, shifts: shifts as unknown as Shift[] }, start, until) }
     },
   )
+}
+
+function readMoment<Name extends string>(query: { [name in Name]?: string }, name: Name, now: Date): Date {
+  const given = query[name]
+  const moment = given === undefined ? now : new Date(given)
+  if (moment.getTime() <= now.getTime() + mostYearsAhead * 366 * dayMs) return moment
+  throw fieldError('DutyCommand', { [name]: [`${name} ${given} is more than ${mostYearsAhead} years ahead`] }, query)
 }
 
 /** Refuses what cannot be read, and says where. */
