@@ -133,14 +133,19 @@ function foundStep(
   // A run that a digest continues began before anything was looked at.
   const isEarlier = beganAt === null && job.status !== 'pending' && !isEnded(job)
   if (beganAt === null && !isEarlier) return { ...notReached, reason, gates: [{ gate: 'workflow', passed: true }] }
-  const wait = record.waits.at(-1)
   const judged = gates.get(job) ?? []
   return {
     ...(isUnknown(job, judged) ? unknownOf(job, judged) : { verdict: verdictOf(job), reason: reasonOf(job) }),
     at: beganAt,
-    until: kindOf(job).isWait || isHeld(job) ? (wait?.until ?? job.dueAt) : null,
+    until: untilOf({ job, record }),
     gates: judged,
   }
+}
+
+/** Until when a wait lasts, or a step that sends was held by the schedule; by now it may have been let go. */
+function untilOf({ job, record }: Found): Date | null {
+  if (kindOf(job).isWait) return record.waits.at(-1)?.until ?? job.dueAt
+  return record.waits.findLast(({ why }) => why === 'schedule')?.until ?? (isHeld(job) ? job.dueAt : null)
 }
 
 const reasonOf = ({ status, reason }: JobState) => (status === 'completed' ? null : reason)
@@ -276,17 +281,17 @@ export const shownStep = ({ channel: _, type, ...step }: SeenStep, brand: string
 
 export const shownRemedy = (changes: Change[] | undefined) => (changes ? { changes: changes.map(shownChange) } : null)
 
-/** Of each channel the step that sends, or else the first one. */
+/** Of each channel the step that sends, with the moment at which it does, or else the first one. */
 export function channelsOf(
-  steps: ReadonlyArray<Pick<SeenStep, 'stepId' | 'channel' | 'verdict' | 'reason' | 'at'>>,
+  steps: ReadonlyArray<Pick<SeenStep, 'stepId' | 'channel' | 'verdict' | 'reason' | 'at' | 'until'>>,
 ): Members {
   const channels: Members = {}
-  for (const { stepId, channel, verdict, reason, at } of steps) {
+  for (const { stepId, channel, verdict, reason, at, until } of steps) {
     if (channel === null) continue
     const known = channels[channel] as { wouldGet: boolean } | undefined
     const wouldGet = verdict === 'sends'
     if (!known || (wouldGet && !known.wouldGet))
-      channels[channel] = { wouldGet, stepId, reason: wouldGet ? null : reason, at: wouldGet ? at : null }
+      channels[channel] = { wouldGet, stepId, reason: wouldGet ? null : reason, at: wouldGet ? (until ?? at) : null }
   }
   return channels
 }

@@ -553,7 +553,15 @@ describe('quiet hours', () => {
       subscriberId: 'ada',
       at: '2027-03-01T19:00:00Z',
     })
-    expect(explained.body).toMatchObject({ wouldGet: true })
+    // It opens again the next day.
+    const opensAt = '2027-03-02T13:30:00.000Z'
+    expect(explained.body).toMatchObject({
+      ...{ wouldGet: true, channels: { email: { wouldGet: true, at: opensAt } } },
+      steps: [
+        { verdict: 'sends', at: '2027-03-01T19:00:00.000Z', until: opensAt },
+        { verdict: 'sends', at: opensAt, until: null },
+      ],
+    })
   })
 
   test('take no place in a cap while they hold', async () => {
