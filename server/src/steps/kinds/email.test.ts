@@ -239,6 +239,15 @@ describe('an email', () => {
     }
   })
 
+  test.each(['unsubscribe_url', 'preferences_url', 'view_in_browser_url'])(
+    'with a link alone is sent: %s',
+    async (link) => {
+      const api = await prepared([mail({ body: `{{${link}}}` })])
+      await deliver(api)
+      expect(sent().map(({ text }) => text)).toEqual([expect.stringMatching(/^https?:/)])
+    },
+  )
+
   test('with an image and no text is sent', async () => {
     const api = await prepared([mail({ body: '<p><img src="https://acme.example/a.png"></p>' })])
     await deliver(api)

@@ -33,7 +33,7 @@ import {
 } from '../contract/kind.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
-import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import { type StepRun, subscriberVariablesOf } from '../contract/step-run.ts'
 import {
   type Addressed,
   bounceAddressOf,
@@ -182,9 +182,10 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (layout) details.push(detail('layout_selected', { name: layout.name, layoutId: layout.layoutId }))
   const { replyTo, details: replyDetails } = replyAddress(of)
   details.push(...replyDetails)
+  const situation = linkedSituation(of, tools, addressed, emailLinks)
   let content: RenderedEmail
   try {
-    content = render(of, tools, layout, linkedSituation(of, tools, addressed, emailLinks))
+    content = render(of, tools, layout, situation)
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return failed('content_failed', error.message, [detail('content_failed', { error: error.message })])
@@ -218,7 +219,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     const error = 'The files that came with the trigger are no longer kept'
     return failed('content_failed', error, [detail('content_failed', { error })])
   }
-  if (attachments.length === 0 && isEmpty(of, content)) {
+  if (attachments.length === 0 && isEmpty(of, content, situation)) {
     const error = 'The email is empty: the body of the step rendered to nothing'
     return failed('content_failed', error, [detail('content_failed', { error })])
   }
@@ -322,7 +323,7 @@ function fromCode(values: ControlValues, subject: string, body: string): Rendere
 const mostWithoutBody = 2_000
 
 /** No text or images of its own, apart from the layout, and neither the trigger nor a provider template adds any. */
-function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
+function isEmpty(of: StepRun, { text }: RenderedEmail, situation: Situation): boolean {
   const { values, run, step, providerData = {} } = of
   const { overrides } = run.event
   const email = objectIn(overrides.email)
@@ -332,7 +333,7 @@ function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
   if (text.length > mostWithoutBody || added.some((members) => Object.keys(members).length > 0)) return false
   const body = asText(values.body)
   if (!of.isRendered && hasOwnWords(values, body)) return false
-  const html = of.isRendered ? body : renderEmailHtml({ subject: '', body }, situationOf(of), run.translator)
+  const html = of.isRendered ? body : renderEmailHtml({ subject: '', body }, situation, run.translator)
   return !/<(img|svg|hr|table)\b/i.test(html) && plainText(html).trim() === ''
 }
 
