@@ -199,8 +199,8 @@ export function pickFilled(values: ControlValues, names: readonly string[]): Con
   return picked
 }
 
-/** An integer from a number or numeric text; undefined for anything else. */
-export function wholeNumber(value: unknown): number | undefined {
+/** A number, also from numeric text; undefined for anything else. */
+export function numberIn(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) : undefined
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

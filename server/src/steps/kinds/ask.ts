@@ -2,7 +2,7 @@
 // for the first answer. What it sends are copies, steps of their channel beside this one (ask-copies.ts).
 import { usualAskChannels } from '../../db/core/preference-choices.ts'
 import type { AskedEntry } from '../../db/core/tables.ts'
-import { objectSchema, pickFilled, type StepKind, wholeNumber, withoutNulls } from '../contract/kind.ts'
+import { numberIn, objectSchema, pickFilled, type StepKind, withoutNulls } from '../contract/kind.ts'
 import type { FoundIds, FoundMembers, FoundPeople, Progress } from '../contract/need.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import {
@@ -124,7 +124,7 @@ export const ask: StepKind = {
 
   normalise(values) {
     const given = withoutNulls(values)
-    const [count, rounds] = [wholeNumber(given.amount), wholeNumber(given.rounds)]
+    const [count, rounds] = [numberIn(given.amount), numberIn(given.rounds)]
     return {
       ...pickFilled(given, ['skip', 'question', 'details', 'subject', 'answers', 'freeText', 'channels', 'reminders']),
       ...pickFilled(given, ['unit', 'chain', 'patience']),

@@ -2,13 +2,13 @@
 import { hasLiquid } from '../../render/liquid.ts'
 import {
   type ControlValues,
+  numberIn,
   objectSchema,
   pickFilled,
   type StepKind,
   skip,
   skipUi,
   timeUnits,
-  wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
@@ -102,7 +102,7 @@ export const delay: StepKind = {
     const variant = variantOf(given)
     if (variant === 'timed') return { ...common, type: variant, ...pickFilled(given, ['cron']) }
     if (variant === 'dynamic') return { ...common, type: variant, ...pickFilled(given, ['dynamicKey']) }
-    const amount = wholeNumber(given.amount)
+    const amount = numberIn(given.amount)
     return { ...common, type: variant, ...(amount === undefined ? {} : { amount }), ...pickFilled(given, ['unit']) }
   },
 

@@ -3,6 +3,7 @@
 import { renderTemplate } from '../../render/liquid.ts'
 import {
   type ControlValues,
+  numberIn,
   objectSchema,
   openObject,
   pickFilled,
@@ -11,7 +12,6 @@ import {
   skipUi,
   timeUnits,
   unitSeconds,
-  wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
 import {
@@ -62,7 +62,10 @@ const variants = {
 
 /** The older form, from before cron expressions: an interval, on days and at a time. */
 const recurring = objectSchema(
-  { ...common, type: { type: 'string', const: 'timed' }, amount, unit, timed: openObject },
+  {
+    ...{ ...common, type: { type: 'string', const: 'timed' }, unit, timed: openObject },
+    amount: { type: 'integer', minimum: 1 },
+  },
   ['unit', 'timed'],
 )
 
@@ -345,6 +348,6 @@ function lookBackIn(given: ControlValues): ControlValues | undefined {
 }
 
 function duration(values: ControlValues): ControlValues {
-  const whole = wholeNumber(values.amount)
-  return { ...(whole === undefined ? {} : { amount: whole }), ...pickFilled(values, ['unit']) }
+  const number = numberIn(values.amount)
+  return { ...(number === undefined ? {} : { amount: number }), ...pickFilled(values, ['unit']) }
 }

@@ -293,6 +293,11 @@ describe('empty values are dropped before use', () => {
       { amount: '1', unit: 'days', extendToSchedule: true },
       { type: 'regular', amount: 1, unit: 'days', extendToSchedule: true },
     ],
+    ['delay', { amount: 1.5, unit: 'hours' }, { type: 'regular', amount: 1.5, unit: 'hours' }],
+    ['digest', { amount: '1.5', unit: 'hours' }, { amount: 1.5, unit: 'hours' }],
+    ['wait_for_event', { amount: 1.5, unit: 'hours' }, { amount: 1.5, unit: 'hours' }],
+    ['ask', { amount: 1.5, unit: 'hours' }, { amount: 1.5, unit: 'hours' }],
+    ['throttle', { amount: 1.5, unit: 'hours' }, { amount: 1.5, unit: 'hours' }],
     ['throttle', { amount: null, threshold: 2 }, { threshold: 2 }],
     [
       'http_request',

@@ -40,6 +40,27 @@ async function post(api: Api, event: object) {
   return answer.body
 }
 
+test.each([
+  ['wait_for_event', { for: [{ event: 'cart.paid' }] }],
+  ['ask', { question: 'Now?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'] }],
+  ['delay', { type: 'regular' }],
+  ['digest', {}],
+])('a fraction of an hour counts: %s', async (type, values) => {
+  const api = await apiWith({
+    name: type,
+    stepId: 'wait',
+    type,
+    controlValues: { ...values, amount: 1.5, unit: 'hours' },
+  })
+  const { body } = await api.get('/v2/workflows/cart')
+  expect(body).toMatchObject({ status: 'ACTIVE', steps: [{ controls: { values: { amount: 1.5 } } }] })
+  const transactionId = await start(api)
+  await pass(server, { minutes: 89 })
+  expect((await runOf(api, transactionId)).jobs[0].status).toBe('delayed')
+  await pass(server, { minutes: 1 })
+  expect((await runOf(api, transactionId)).jobs[0].status).not.toBe('delayed')
+})
+
 describe('an event ends the wait', () => {
   test('and later steps read which, and what it said', async () => {
     const api = await apiWith(wait([{ event: 'cart.left', key: 'x' }, paid]), after)

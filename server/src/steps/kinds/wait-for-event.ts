@@ -2,13 +2,13 @@
 import {
   type ControlValues,
   type Heard,
+  numberIn,
   objectSchema,
   pickFilled,
   type StepKind,
   skip,
   timeUnits,
   unitSeconds,
-  wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
 import type { EventVariables, Progress } from '../contract/need.ts'
@@ -123,7 +123,7 @@ export const waitForEvent: StepKind = {
     const common = pickFilled(given, ['skip', 'for', 'lookBack'])
     const timeout = timeoutOf(given)
     if (timeout !== 'amount') return { ...common, ...pickFilled(given, [timeout]) }
-    const count = wholeNumber(given.amount)
+    const count = numberIn(given.amount)
     return { ...common, ...(count === undefined ? {} : { amount: count }), ...pickFilled(given, ['unit']) }
   },
 
