@@ -1010,6 +1010,10 @@ export const errorTable = {
     message: (p: { answer: string; answers: string }) => `"${p.answer}" is not among the answers: ${p.answers}`,
   },
   answer_needs_text: { status: 422, message: says('This question asks for a text beside the answer') },
+  answer_too_long: {
+    status: 422,
+    message: (p: { limit: number }) => `The text beside an answer has at most ${p.limit} characters`,
+  },
   not_asked: { status: 403, message: (p: { subscriberId: string }) => `${p.subscriberId} was not asked this question` },
   rota_exists: { status: 409, message: (p: { rotaId: string }) => `Rota "${p.rotaId}" exists already` },
   rota_not_found: { status: 404, message: (p: { rotaId: string }) => `Rota "${p.rotaId}" not found` },

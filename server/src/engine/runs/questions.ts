@@ -17,6 +17,9 @@ import { answerQuestion } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { storeRuns } from './store.ts'
 
+/** Beside an answer. */
+export const longestAnswerText = 2_000
+
 export interface QuestionKey {
   environmentId: string
   questionId: string
@@ -121,6 +124,9 @@ function refuseInvalid({ answers, free_text }: QuestionRow, request: AnswerReque
   const ids = answers.map(({ id }) => id)
   if (!ids.includes(request.answer)) throw fail('answer_unknown', { answer: request.answer, answers: ids.join(', ') })
   if (free_text?.required === true && textIn(request) === null) throw fail('answer_needs_text')
+  // As schemas count, not in UTF-16.
+  if ([...(textIn(request) ?? '')].length > longestAnswerText)
+    throw fail('answer_too_long', { limit: longestAnswerText })
 }
 
 const textIn = ({ text }: AnswerRequest): string | null => text?.trim() || null

@@ -7,7 +7,8 @@ import { type ConsentLanguage, consentLanguage } from '../../render/consent-text
 import { parseBody, parseForm, refuseUnstorableField } from './body.ts'
 import type { App } from './resource.ts'
 
-const largestForm = 16 * 1024
+/** A text of 2,000 characters may take 24,000 bytes in a form. */
+const largestForm = 32 * 1024
 
 /** Of every answer. */
 export const alwaysSent = {

@@ -96,6 +96,51 @@ test('a language that is named twice is ignored', async () => {
   expect((await call(`${path}?lang=fr&lang=en`, german, { answer: 'b' })).status).toBe(200)
 })
 
+test('a text counts as the browser counts it, is stored whole, and is refused if it is too long', async () => {
+  const own = await server.freshApi()
+  const answers = ['yes', 'no', 'later'].map((id) => ({ id, label: id }))
+  const freeText = { label: 'Why?', required: false }
+  await makeWorkflow(own, 'why', [
+    {
+      type: 'ask',
+      controlValues: { question: 'Why?', answers, freeText, channels: ['in_app'], amount: 1, unit: 'hours' },
+    },
+  ])
+  const asked = async (to: string) => {
+    await trigger(own, 'why', to)
+    await server.drain()
+    const [notification] = (await own.get(`/v2/subscribers/${to}/notifications`)).body.data
+    const [{ id }] = (await own.get(`/v2/questions?subscriberId=${to}`)).body.data
+    return { page: new URL(notification.primaryAction.redirect.url).pathname, id }
+  }
+  const textOf = async (id: string) => (await own.get(`/v2/questions/${id}`)).body.text
+
+  const lines = Array.from({ length: 50 }, (_, at) => 'x'.repeat(at === 49 ? 40 : 39)).join('\r\n')
+  const whole = lines.replaceAll('\r\n', '\n')
+  expect([lines.length, whole.length]).toEqual([2_049, 2_000])
+  const one = await asked('one')
+  const json = { accept: 'application/json' }
+  const tooLong = await call(one.page, json, { answer: 'yes', text: `${lines}x` })
+  expect([tooLong.status, await tooLong.json()]).toMatchObject([422, { code: 'answer_too_long' }])
+  const refused = await call(one.page, german, { answer: 'yes', text: `${lines}x` })
+  const said = await refused.text()
+  expect(refused.status).toBe(422)
+  expect(said).toContain('Bitte schreiben Sie höchstens 2.000 Zeichen.')
+  expect(said).toContain(`>${whole}x</textarea>`)
+  expect(await textOf(one.id)).toBeNull()
+  expect((await call(one.page, german, { answer: 'yes', text: lines })).status).toBe(200)
+  expect(await textOf(one.id)).toBe(whole)
+
+  const two = await asked('two')
+  expect((await call(two.page, german, { answer: 'yes', text: `${'x'.repeat(1_999)}😀` })).status).toBe(200)
+  expect(await textOf(two.id)).toBe(`${'x'.repeat(1_999)}😀`)
+
+  // In a form, each of these takes nine bytes.
+  const three = await asked('three')
+  expect((await call(three.page, german, { answer: 'yes', text: '語'.repeat(2_000) })).status).toBe(200)
+  expect(await textOf(three.id)).toBe('語'.repeat(2_000))
+})
+
 test('the token is in no log', async () => {
   const token = String(path.split('/').at(-1))
   await call(`${path}?answer=a`, german)

@@ -7,7 +7,7 @@ import { consentOf } from '../../db/queries/consent.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import { fail, RequestError } from '../../errors.ts'
 import { consentTexts } from '../../render/consent-texts.ts'
-import { questionWords } from '../../render/question-texts.ts'
+import { type QuestionWords, questionWords } from '../../render/question-texts.ts'
 import { nameOf } from '../../steps/contract/question.ts'
 import { messagePage, type PageBrand } from '../consent/page.ts'
 import { alwaysSent, asPage, ignoreTwoLanguages, languageOf, takeForms } from '../edge/link-pages.ts'
@@ -17,7 +17,6 @@ import { questionPage } from './page.ts'
 import { Answered } from './questions.ts'
 import { PageQuestion, pageQuestion, type QuestionRow } from './shape.ts'
 
-const longestText = 2_000
 const Params = Type.Object({ token: Type.String() })
 const page = { 'text/html': { schema: Type.String() } }
 
@@ -138,9 +137,10 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
       async (request, reply) => {
         const found = await find(request)
         const { answer, text } = request.body ?? {}
+        // Forms send line breaks as two characters; the page counts one.
         const given = {
           answer: typeof answer === 'string' ? answer : '',
-          text: typeof text === 'string' ? text.slice(0, longestText) : undefined,
+          text: typeof text === 'string' ? text.replaceAll('\r\n', '\n') : undefined,
         }
         const { subscriber, link } = found
         const by = { subscriberId: subscriber.subscriber_id, name: nameOf(subscriber), channel: 'page' }
@@ -159,8 +159,8 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
         if (refusal.code === 'question_closed') return show(request, refused, now)
         const language = languageOf(request, subscriber.locale)
         const words = questionWords[language]
-        if (refusal.code === 'answer_needs_text' || refusal.code === 'answer_unknown') {
-          const problem = refusal.code === 'answer_needs_text' ? words.needsText : words.unknownAnswer
+        const problem = problemOf(refusal.code, words)
+        if (problem !== undefined) {
           return show(request, refused, now, { problem, ...(given.text ? { text: given.text } : {}) })
         }
         // There is nothing that this reader could press.
@@ -174,6 +174,13 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
 /** A page only for whoever asks for one; a browser always does. */
 const wantsJson = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('application/json') === true && !headers.accept.includes('text/html')
+
+/** What the reader can mend. */
+function problemOf(code: string, words: QuestionWords): string | undefined {
+  if (code === 'answer_needs_text') return words.needsText
+  if (code === 'answer_too_long') return words.tooLong
+  return code === 'answer_unknown' ? words.unknownAnswer : undefined
+}
 
 async function refusalOf(work: Promise<unknown>): Promise<RequestError | undefined> {
   try {

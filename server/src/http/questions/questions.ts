@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { allOf, cursorPage } from '../../db/core/page.ts'
 import type { AnsweredBy } from '../../db/core/tables.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
+import { longestAnswerText } from '../../engine/runs/questions.ts'
 import { fail } from '../../errors.ts'
 import { nameOf } from '../../steps/contract/question.ts'
 import type { Resource } from '../edge/resource.ts'
@@ -23,7 +24,7 @@ export const Answered = Type.Object({
 const GivenAnswer = Body(
   {
     answer: Type.String({ minLength: 1, maxLength: 40, description: 'The id of one of the answers' }),
-    text: Type.Optional(Type.String({ maxLength: 2_000, description: 'If the question asks for a text' })),
+    text: Type.Optional(Type.String({ maxLength: longestAnswerText, description: 'If the question asks for a text' })),
     subscriberId: Type.Optional(
       Type.String({
         minLength: 1,
