@@ -68,6 +68,16 @@ describe('a text', () => {
     expect((await run('passes')).status).toBe('completed')
   })
 
+  test('that says STOP holds the number back however the subscriber wrote it', async () => {
+    const from = '+4915112345679'
+    await post({ inbound: [{ id: 'spelt', from, to: '+15550001', text: 'STOP' }] })
+    for (const [at, phone] of ['+49 (0)151 12345679', `tel:${from};ext=5`, `\u202a${from}\u202c`].entries()) {
+      await trigger(api, 'code', { subscriberId: `s${at}`, phone }, { transactionId: `spelt-${at}` })
+      await server.drain()
+      expect([phone, (await runOf(api, `spelt-${at}`)).jobs[0].reason]).toEqual([phone, 'suppressed'])
+    }
+  })
+
   test('that says START takes back STOP and what was unsubscribed, and nothing else about the number', async () => {
     const about = { channel: 'sms', address: number }
     await says('STOP')

@@ -141,6 +141,14 @@ test('a text counts as the browser counts it, is stored whole, and is refused if
   expect(await textOf(three.id)).toBe('語'.repeat(2_000))
 })
 
+test('a text that cannot be stored is refused in either kind of form', async () => {
+  const body = new FormData()
+  body.append('answer', 'a')
+  body.append('text', 'a\u0000b')
+  expect((await fetch(server.url + path, { method: 'POST', headers: german, body })).status).toBe(400)
+  expect((await call(path, german, { answer: 'a', text: 'a\u0000b' })).status).toBe(400)
+})
+
 test('the token is in no log', async () => {
   const token = String(path.split('/').at(-1))
   await call(`${path}?answer=a`, german)
