@@ -8,8 +8,10 @@ import { isAlias, isCollection, isNode, isPair } from 'yaml'
  * @typedef {{ offset: number, message: string }} WrongAlias
  */
 
-/** So many nodes may aliases stand for: far more than a person writes, and far fewer than a file can say with aliases of aliases. */
-const most = 1_000_000
+/** Far more than a person writes, and far fewer than a file can say with aliases of aliases. */
+const mostValues = 1_000_000
+/** The parser looks for the anchor of each among all: 2 seconds for so many, and a minute for 30,000. */
+const mostAliases = 5_000
 
 /** The first place that is not UTF-8. @returns {Place | undefined} */
 export function notUtf8(/** @type {Buffer} */ bytes) {
@@ -27,7 +29,8 @@ export function notUtf8(/** @type {Buffer} */ bytes) {
 export function wrongAlias(/** @type {import('yaml').Document} */ document) {
   /** How many nodes an anchor stands for; undefined within itself. @type {Map<string, number | undefined>} */
   const anchors = new Map()
-  let expanded = 0
+  let aliases = 0
+  let values = 0
   /** @type {WrongAlias | undefined} */
   let wrong
   /** @returns {number} */
@@ -45,13 +48,18 @@ export function wrongAlias(/** @type {import('yaml').Document} */ document) {
   }
   const followed = (/** @type {import('yaml').Alias} */ { source, range }) => {
     const size = anchors.get(source)
-    expanded += size ?? 0
+    aliases += 1
+    values += size ?? 0
     const message = !anchors.has(source)
       ? `there is no anchor "${source}" before this alias; a text that begins with * needs quotes`
       : size === undefined
         ? `the anchor "${source}" contains itself`
-        : `the alias of "${source}" stands for too much: aliases of a file may stand for ${most} values`
-    if (size === undefined || expanded > most) wrong = { offset: range?.[0] ?? 0, message }
+        : aliases > mostAliases
+          ? `there are too many aliases: a file may have ${mostAliases}`
+          : values > mostValues
+            ? `the alias of "${source}" stands for too much: aliases of a file may stand for ${mostValues} values`
+            : undefined
+    if (message !== undefined) wrong = { offset: range?.[0] ?? 0, message }
     return size ?? 0
   }
   sizeOf(document.contents)

@@ -103,6 +103,11 @@ describe('aliases', () => {
   const wrong: Array<[string, string, string]> = [
     ['no anchor', 'workflowId: a\nname: *New*\nsteps: []\n', '2:7 there is no anchor "New*" before'],
     ['an anchor that contains itself', `${head}tags: &t [*t]\nsteps: []\n`, '3:11 the anchor "t" contains itself'],
+    [
+      'too many',
+      `${head}steps: []\nx: [&x 1, ${'*x, '.repeat(5_001)}]\n`,
+      'there are too many aliases: a file may have 5000',
+    ],
     ['too much', `${head}${bomb.join('\n')}\nsteps: []\n`, 'stands for too much'],
   ]
 
