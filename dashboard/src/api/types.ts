@@ -932,6 +932,8 @@ export interface Operations {
               } | undefined
             } | undefined
           } | undefined
+          /** A moment; commercial messages pause until then. Null ends the pause */
+          snoozedUntil?: string | null | undefined
           workflows?: Record<string, {
             channels: {
               email?: boolean | undefined
@@ -942,6 +944,8 @@ export interface Operations {
             }
           }> | undefined
         } | undefined
+        /** A moment; commercial messages pause until then. Null ends the pause */
+        snoozedUntil?: string | null | undefined
       } & Record<string, unknown>> | undefined
       topics?: Array<{
         topicKey: string
@@ -1156,6 +1160,8 @@ export interface Operations {
             } | undefined
           } | undefined
         } | undefined
+        /** A moment; commercial messages pause until then. Null ends the pause */
+        snoozedUntil?: string | null | undefined
       } & Record<string, unknown>>
       expect?: Array<Record<string, unknown>> | undefined
       /** Every step has its log */
@@ -8574,7 +8580,7 @@ export interface Operations {
       parentId?: string | undefined
       /** Makes an environment for tests: its clock stands still until it is advanced */
       clock?: {
-        /** Without it, the real time */
+        /** ISO 8601, or `2026-03-29T02:30[Europe/Berlin]`; without it, the real time */
         now?: string | undefined
         seed?: number | undefined
       } | undefined

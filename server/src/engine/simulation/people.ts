@@ -124,8 +124,8 @@ export class People {
     this.#invented.add(row.id)
     for (const channel of channels ?? []) this.#addChannel(subscriberId, channel)
     if (!preferences) return
-    const { channels: general, schedule, workflows = {} } = preferences
-    if (general || schedule) this.choose(subscriberId, { channels: general, schedule })
+    const { channels: general, schedule, snoozedUntil, workflows = {} } = preferences
+    this.choose(subscriberId, { channels: general, schedule, snoozedUntil })
     for (const [identifier, choices] of Object.entries(workflows))
       this.choose(subscriberId, { channels: choices.channels, workflowId: workflowId(identifier) ?? identifier })
   }
@@ -147,19 +147,20 @@ export class People {
     this.#topics.set(key, { id: newId(startAt), key, members })
   }
 
-  /** By the rules of `PATCH …/preferences`. The schedule is global, even where a workflow is named. */
+  /** By the rules of `PATCH …/preferences`. The schedule and the pause are global, even where a workflow is named. */
   choose(
     subscriberId: string,
     change: {
       channels?: ChannelChoices | undefined
       schedule?: Members | undefined
+      snoozedUntil?: Date | null | undefined
       workflowId?: string | undefined
       contextKeys?: string[] | undefined
     },
   ): void {
     const row = this.find(subscriberId)
     if (!row) return
-    const { channels, schedule, workflowId, contextKeys = [] } = change
+    const { channels, schedule, snoozedUntil = row.snoozed_until, workflowId, contextKeys = [] } = change
     const all = row.preferences ?? []
     const isOwn = ({ context_keys }: StoredPreference) => sameKeys(context_keys, contextKeys)
     const [own, others] = [all.filter(isOwn), all.filter((each) => !isOwn(each))]
@@ -170,7 +171,7 @@ export class People {
     if (schedule !== undefined || (general && Object.keys(general).length > 0))
       rows = chooseGlobally(rows, { channels: general, schedule })
     const preferences = [...others, ...rows.map((each) => ({ ...each, context_keys: contextKeys }))]
-    this.#put({ ...row, preferences })
+    this.#put({ ...row, preferences, snoozed_until: snoozedUntil })
   }
 
   /** The integration with its identifier or, without one, the provider's newest. One without an integration is left out. */

@@ -43,6 +43,8 @@ export const invalid = (where: string, problem: string) =>
 export interface InventedPreferences {
   channels?: ChannelChoices | undefined
   schedule?: Members | undefined
+  /** Null ends the pause. */
+  snoozedUntil?: Date | null | undefined
   /** By workflow identifier. */
   workflows?: Record<string, { channels: ChannelChoices }> | undefined
 }
@@ -121,6 +123,7 @@ export type Input = { at: number } & (
       subscriberId: string
       channels?: ChannelChoices | undefined
       schedule?: Members | undefined
+      snoozedUntil?: Date | null | undefined
       workflowId?: string | undefined
       /** Scenarios that callers write know preferences without contexts only. */
       contextKeys?: string[] | undefined

@@ -43,6 +43,15 @@ test('an invented subscriber replaces the stored one wholly, and with `base` has
   await api.patch('/v2/subscribers/ada/preferences', { channels: { email: true } })
 })
 
+test('a draft that is critical and commercial is refused, as when it is stored', async () => {
+  const draft = { steps: [mail], messageClass: 'commercial', preferences: { user: { all: { readOnly: true } } } }
+  for (const body of [
+    { workflow: { draft } },
+    { workflow: { workflowId: 'kept' }, inputs: [trigger(), { type: 'workflow', at: '+1m', draft }] },
+  ])
+    expect(await simulate(body)).toMatchObject({ status: 400, body: { code: 'commercial_critical' } })
+})
+
 test('an invented topic takes the place of the stored one', async () => {
   const to = [{ type: 'Topic', topicKey: 'cats' }]
   const body = { workflow: { draft: { steps: [inApp] } }, inputs: [trigger({ to })] }
@@ -411,6 +420,25 @@ describe('what is no person', () => {
     [
       { inputs: [{ type: 'preferences', at: '+0s', subscriberId: 'ada', schedule: unknownDay }] },
       ...(['inputs[0].schedule', 'schedule.weeklySchedule.someday is not a day of the week'] as const),
+    ],
+    [
+      { inputs: [{ type: 'preferences', at: '+0s', subscriberId: 'ada', chanels: { email: false } }] },
+      'inputs[0].chanels',
+      'it is not one of type, at, subscriberId, channels, schedule, snoozedUntil, workflowId',
+    ],
+    [
+      { subscribers: [{ subscriberId: 'ada', preferences: { chanels: { email: false } } }] },
+      'subscribers[0].preferences.chanels',
+      'it is not one of channels, schedule, snoozedUntil, workflows',
+    ],
+    [
+      { inputs: [{ type: 'preferences', at: '+0s', subscriberId: 'ada', snoozedUntil: '+366d' }] },
+      ...(['inputs[0].snoozedUntil', 'A pause ends in the future, and within 365 days'] as const),
+    ],
+    [
+      { subscribers: [{ subscriberId: 'ada', snoozedUntil: 'soon' }] },
+      'subscribers[0].snoozedUntil',
+      '"soon" is not a moment such as +2h, 2026-03-29T02:30:00Z or 2026-03-29T02:30[Europe/Berlin]',
     ],
     [
       { inputs: [{ type: 'fault', at: '+0s', fault: 'bounce', count: 0 }] },

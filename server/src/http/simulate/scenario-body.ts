@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
+import { isRefusable } from '../../db/queries/workflows.ts'
 import type { WorkflowVersion } from '../../engine/core/memory.ts'
 import { channelNames } from '../../engine/core/preferences.ts'
 import { durationMs, MomentInvalid, momentMs } from '../../engine/simulation/moments.ts'
@@ -16,10 +17,10 @@ import {
   type Members,
   type Scenario,
 } from '../../engine/simulation/scenario.ts'
-import { RequestError } from '../../errors.ts'
+import { fail, RequestError } from '../../errors.ts'
 import { findProvider } from '../../providers/catalog.ts'
-import { Body, Channel, FreeObject, Identifier } from '../edge/schema.ts'
-import { choices, readSchedule, Schedule } from '../subscribers/preferences.ts'
+import { Body, Channel, FreeObject, Identifier, Nullable } from '../edge/schema.ts'
+import { choices, readSchedule, readSnooze, Schedule } from '../subscribers/preferences.ts'
 import { type Given, type Reading, readPerson, readTrigger, refuseLargePayload } from '../triggers/events.ts'
 import { mostPayloadBytes as mostEventBytes } from '../triggers/posted-events.ts'
 import { newWorkflowFields, OwnIdentifier, workflowFields } from '../workflows/shape.ts'
@@ -48,21 +49,37 @@ const Draft = Body(
 )
 type Draft = Static<typeof Draft>
 
-const Preferences = Body({
+const Snooze = Nullable(
+  Type.String({ description: 'A moment; commercial messages pause until then. Null ends the pause' }),
+)
+// `refuseOthers` refuses unknown members, so they are not dropped here.
+const Preferences = Type.Object({
   channels: Type.Optional(Body(choices)),
   schedule: Type.Optional(Schedule),
+  snoozedUntil: Type.Optional(Snooze),
   workflows: Type.Optional(Type.Record(Type.String(), Body({ channels: Body(choices) }))),
 })
 
-const Invented = Type.Unsafe<Members & { preferences?: Static<typeof Preferences> }>({
+const Invented = Type.Unsafe<
+  Members & { preferences?: Static<typeof Preferences>; snoozedUntil?: Static<typeof Snooze> }
+>({
   type: 'object',
-  properties: { subscriberId: Identifier(), base: { type: 'string', enum: ['stored'] }, preferences: Preferences },
+  properties: {
+    ...{ subscriberId: Identifier(), base: { type: 'string', enum: ['stored'] }, preferences: Preferences },
+    snoozedUntil: Snooze,
+  },
   required: ['subscriberId'],
   additionalProperties: true,
 })
 
 const ScenarioInput = Type.Unsafe<
-  Members & { type: string; at: string; draft?: Draft; schedule?: Static<typeof Schedule> }
+  Members & {
+    type: string
+    at: string
+    draft?: Draft
+    schedule?: Static<typeof Schedule>
+    snoozedUntil?: Static<typeof Snooze>
+  }
 >({
   type: 'object',
   properties: {
@@ -70,6 +87,7 @@ const ScenarioInput = Type.Unsafe<
     at: { type: 'string', description: '`+2h` from the start, ISO 8601, or `2026-03-29T02:30[Europe/Berlin]`' },
     draft: Draft,
     schedule: Schedule,
+    snoozedUntil: Snooze,
   },
   required: ['type', 'at'],
   additionalProperties: true,
@@ -142,8 +160,10 @@ export function draftOf(draft: Draft, { stored, now }: Pick<Surroundings, 'store
   const name = draft.name ?? stored?.name ?? 'Draft'
   const identifier = stored?.identifier ?? workflowId ?? 'draft'
   const hash = sha256(JSON.stringify(draft)).slice(0, 24)
+  const fields = createdFields(identifier, { ...draft, name }, [], now)
+  if (!isRefusable(fields)) throw fail('commercial_critical')
   return {
-    ...createdFields(identifier, { ...draft, name }, [], now),
+    ...fields,
     ...(stored ? { origin: stored.origin } : {}),
     ...(stored && isTranslationEnabled === undefined ? { is_translation_enabled: stored.is_translation_enabled } : {}),
     ...(stored && draft.journey === undefined ? { journey: stored.journey ?? null } : {}),
@@ -170,7 +190,7 @@ export function readScenario(body: ScenarioBody, surroundings: Surroundings): Sc
   return {
     ...{ startAt, horizonMs, seed, workflowId, topics, hasDetails: details, needsAnswers: true },
     version: workflow.version,
-    subscribers: subscribers.map((each, index) => readInvented(each, `subscribers[${index}]`, surroundings)),
+    subscribers: subscribers.map((each, index) => readInvented(each, `subscribers[${index}]`, reading)),
     integrations:
       integrations?.map(({ identifier, channel, providerId, primary, priority, conditions }, index) => {
         const stored_id = surroundings.brand.toStored(providerId)
@@ -211,13 +231,42 @@ function placed<T>(where: string, read: () => T): T {
   }
 }
 
+const preferencesInput = ['type', 'at', 'subscriberId', 'channels', 'schedule', 'snoozedUntil', 'workflowId'] as const
+
+function refuseOthers(where: string, given: object, known: readonly string[]): void {
+  const other = Object.keys(given).find((name) => !known.includes(name))
+  if (other !== undefined) throw invalid(`${where}.${other}`, `it is not one of ${known.join(', ')}`)
+}
+
+function snoozeAt(
+  where: string,
+  given: string | null | undefined,
+  { startAt, now }: { startAt: number; now: number },
+): Date | null | undefined {
+  if (given === undefined || given === null) return given
+  const until = timed(where, () => momentMs(given, startAt))
+  return placed(where, () => readSnooze(new Date(until).toISOString(), new Date(now)))
+}
+
 const scheduleAt = (where: string, given: Static<typeof Schedule>): Members =>
   placed(where, () => readSchedule(given) as object as Members)
 
-function readInvented(given: Static<typeof Invented>, where: string, reading: Reading): InventedSubscriber {
-  const { base, preferences, ...said } = given
+const preferenceNames = ['channels', 'schedule', 'snoozedUntil', 'workflows'] as const
+
+function readInvented(
+  given: Static<typeof Invented>,
+  where: string,
+  reading: Reading & { startAt: number },
+): InventedSubscriber {
+  const { base, snoozedUntil: snooze, preferences = snooze === undefined ? undefined : {}, ...said } = given
+  refuseOthers(`${where}.preferences`, preferences ?? {}, preferenceNames)
   const { subscriberId, channels, ...fields } = placed(where, () => readPerson(said, where, reading))
-  const { schedule, ...choice } = preferences ?? {}
+  const { schedule, snoozedUntil, ...choice } = preferences ?? {}
+  const at = { startAt: reading.startAt, now: reading.startAt }
+  const snoozed =
+    snoozedUntil === undefined
+      ? snoozeAt(`${where}.snoozedUntil`, snooze, at)
+      : snoozeAt(`${where}.preferences.snoozedUntil`, snoozedUntil, at)
   return {
     ...fields,
     ...(channels ? { channels: channels as NonNullable<InventedSubscriber['channels']> } : {}),
@@ -228,6 +277,7 @@ function readInvented(given: Static<typeof Invented>, where: string, reading: Re
           preferences: {
             ...choice,
             ...(schedule ? { schedule: scheduleAt(`${where}.preferences.schedule`, schedule) } : {}),
+            snoozedUntil: snoozed,
           },
         }
       : {}),
@@ -304,10 +354,12 @@ function readInput(given: ScenarioBody['inputs'][number], where: string, reading
       }
     }
     case 'preferences':
+      refuseOthers(where, given, preferencesInput)
       return {
         ...{ at, type, subscriberId: member('subscriberId'), workflowId: optional('workflowId') },
         channels: given.channels === undefined ? undefined : readChoices(`${where}.channels`, given.channels),
         schedule: given.schedule && scheduleAt(`${where}.schedule`, given.schedule),
+        snoozedUntil: snoozeAt(`${where}.snoozedUntil`, given.snoozedUntil, { startAt: reading.startAt, now: at }),
       }
     case 'subscriber': {
       const isDeleted = given.delete === true

@@ -317,6 +317,35 @@ describe('people', () => {
     expect(body.runs.map((run: any) => run.steps[0].reason)).toEqual(['preference', null])
   })
 
+  test('a pause holds back what is commercial until it ends, whoever began it', async () => {
+    const draft = { steps: [email({ subject: 'Hi' })], messageClass: 'commercial' }
+    const snooze = (at: string, snoozedUntil: string | null) => ({
+      ...{ type: 'preferences', at, subscriberId: 'ada', snoozedUntil },
+    })
+    const reasons = async (who: object, ...inputs: object[]) => {
+      const { status, text, body } = await api.post('/v1/simulations', {
+        ...{ workflow: { draft }, startAt, subscribers: [{ ...ada, ...who }], inputs },
+      })
+      expect(status, text).toBe(200)
+      return body.runs.map((run: any) => run.steps[0].reason)
+    }
+    const [first, second] = [trigger('+1h'), trigger('+3h')]
+    expect(await reasons({}, snooze('+0s', '+2h'), first, second)).toEqual(['snoozed', null])
+    expect(await reasons({ snoozedUntil: '+2h' }, first, second)).toEqual(['snoozed', null])
+    expect(await reasons({ preferences: { snoozedUntil: '+2h' } }, first, second)).toEqual(['snoozed', null])
+    expect(await reasons({ snoozedUntil: '+4h' }, first, snooze('+2h', null), second)).toEqual(['snoozed', null])
+    await api.post('/v2/subscribers', { ...ada, subscriberId: 'paused' })
+    const until = new Date(server.clock.now().getTime() + 86_400_000).toISOString()
+    await api.patch('/v2/subscribers/paused/preferences', { snoozedUntil: until })
+    const stored = { subscriberId: 'paused', base: 'stored' }
+    const sent = (who: object) =>
+      api.post('/v1/simulations', {
+        ...{ workflow: { draft }, subscribers: [who], inputs: [{ ...trigger('+0s'), to: 'paused' }] },
+      })
+    expect((await sent(stored)).body.totals).toMatchObject({ reasons: { snoozed: 1 } })
+    expect((await sent({ ...stored, snoozedUntil: null })).body.totals).toMatchObject({ messages: { email: 1 } })
+  })
+
   test('preferences may be for one workflow, and have a schedule', async () => {
     const steps = [email({ subject: 'Hi' })]
     const prefer = (at: string, more: object) => ({ type: 'preferences', at, subscriberId: 'ada', ...more })
