@@ -43,8 +43,19 @@ test('without a time it begins with the real one; impossible ones are refused', 
     server.wideApi.post('/v1/environments', { name: 'Impossible', color: '#123456', clock })
   expect(await make({ now: '1999-12-31T23:59:59Z' })).toMatchObject({ body: { code: 'clock_out_of_range' } })
   expect(await make({ now: 'soon' })).toMatchObject({ status: 422 })
+  // The zone of the server is nobody's business.
+  expect(await make({ now: '2026-03-28T19:00:00' })).toMatchObject({
+    ...{ status: 422, text: expect.stringContaining('clock.now: \\"2026-03-28T19:00:00\\" is not a moment') },
+  })
   expect(await make({ seed: -1 })).toMatchObject({ status: 422 })
   expect(await make(7)).toMatchObject({ status: 422 })
+})
+
+test('it begins with a wall clock in its zone, or with an offset', async () => {
+  for (const now of ['2026-03-28T19:00[Europe/Berlin]', '2026-03-28T19:00:00+01:00']) {
+    const api = await heldApi(server, { now })
+    expect((await api.get('/v1/clock')).body.now).toBe('2026-03-28T18:00:00.000Z')
+  }
 })
 
 test('there can be a hundred of them, beside the others', async () => {

@@ -129,7 +129,7 @@ function targetOf({ by, to }: { by?: string; to?: string }): Target {
   return to === 'next' ? 'next' : { to: momentOf('to', to ?? '') }
 }
 
-const momentOf = (name: string, text: string): Date => new Date(read(name, () => momentIn(text)))
+export const momentOf = (name: string, text: string): Date => new Date(read(name, () => momentIn(text)))
 
 function read(name: string, reading: () => number): number {
   try {

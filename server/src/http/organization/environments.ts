@@ -31,6 +31,7 @@ import {
   usualMinutes,
 } from '../edge/shadow-settings.ts'
 import { slugOf } from '../edge/slug.ts'
+import { momentOf } from './clock.ts'
 
 /** As many as BELFRY_MAX_ENVIRONMENTS can allow. */
 const mostListed = 1_000
@@ -198,7 +199,11 @@ export const environments: Resource = (app, services) => {
             clock: Type.Optional(
               Body(
                 {
-                  now: Type.Optional(Type.String({ format: 'date-time', description: 'Without it, the real time' })),
+                  now: Type.Optional(
+                    Type.String({
+                      description: 'ISO 8601, or `2026-03-29T02:30[Europe/Berlin]`; without it, the real time',
+                    }),
+                  ),
                   seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
                 },
                 { description: 'Makes an environment for tests: its clock stands still until it is advanced' },
@@ -520,7 +525,7 @@ export const environments: Resource = (app, services) => {
 
 /** Where a held clock begins. */
 function readClock({ now, seed = 0 }: { now?: string; seed?: number }, real: Date) {
-  const shown = now === undefined ? real : new Date(now)
+  const shown = now === undefined ? real : momentOf('clock.now', now)
   if (!isShowable(shown)) throw fail('clock_out_of_range')
   return { clock_now: shown, clock_seed: seed }
 }
