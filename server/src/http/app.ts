@@ -297,13 +297,16 @@ const securityHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
+/** Without the query, which can hold sign-in codes and email addresses, and without the token of a link. */
+const loggedPath = ({ url, rules }: FailedRequest) =>
+  rules?.url?.includes(':token') ? rules.url : url.split('?', 1)[0]
+
 const failureWith =
   (clock: Clock) =>
   (error: Error, request: FailedRequest): Failure => {
     const failure = asRequestError(error, request)
     const errorId = failure.code === 'internal' ? randomUUID() : undefined
-    // Without the query, which can hold sign-in codes and email addresses.
-    const path = request.url.split('?', 1)[0]
+    const path = loggedPath(request)
     if (errorId) logOf(request).error({ err: error, errorId, path }, 'request failed unexpectedly')
     // Metrics count shed requests; logging them would add work just when there is too much.
     else if (failure.status >= 500 && failure.code !== 'overloaded')

@@ -221,6 +221,20 @@ describe('a link', () => {
     expect((await browse(`${path}?lang=ar`)).text).toContain('<html lang="ar" dir="rtl">')
   })
 
+  test('is not in the log, whatever fails', async () => {
+    const path = linkIn(await mailOf(await prepared()))
+    const { pool } = server.database
+    await pool.query('ALTER TABLE subscribers RENAME TO lost')
+    try {
+      expect(await browse(path)).toMatchObject({ status: 500 })
+    } finally {
+      await pool.query('ALTER TABLE lost RENAME TO subscribers')
+    }
+    const line = server.logged.find(({ msg }) => msg === 'request failed unexpectedly')
+    expect(line).toMatchObject({ path: '/l/u/:token' })
+    expect(JSON.stringify(server.logged)).not.toContain(path.split('/').at(-1))
+  })
+
   test('has the usual language where one is named twice', async () => {
     const api = await prepared()
     const path = `${linkIn(await mailOf(api))}?lang=fr&lang=en`

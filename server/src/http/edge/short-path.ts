@@ -31,7 +31,8 @@ interface Parts {
 }
 
 /** What the answer to an error tells of its request. */
-export type FailedRequest = Pick<FastifyRequest, 'url' | 'raw' | 'headers' | 'log' | 'id'>
+export type FailedRequest = Pick<FastifyRequest, 'url' | 'raw' | 'headers' | 'log' | 'id'> &
+  Partial<Pick<FastifyRequest, 'rules'>>
 
 export interface Failure {
   status: number
