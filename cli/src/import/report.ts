@@ -169,7 +169,9 @@ export class Report {
     return [
       `# Import from ${this.source}`,
       '',
-      isApplied ? 'This is what was done.' : `${dryRunWords(hasFiles)}.`,
+      isApplied
+        ? 'This is what was done.'
+        : `${dryRunWords(hasFiles)}. What the service would refuse, such as a bad email address, shows only then.`,
       '',
       '## Found',
       '',

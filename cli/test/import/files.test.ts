@@ -819,5 +819,12 @@ describe('CSV', () => {
     const report = await applied('csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail')
     expect(report.kinds.subscribers).toEqual({ found: 2, imported: 1, unchanged: 0, failed: 1 })
     expect(report.unmapped).toMatchObject([{ kind: 'subscribers', id: 'ada', code: 'validation' }])
+    write(folder, { 'more.csv': 'user_id,mail\na1,x@example.com\na2,no address\na3,none either\n' })
+    const more = ['csv', 'more.csv', '--map', 'subscriberId=user_id,email=mail', '--report', 'out.md']
+    expect((await run(...more)).json.unmapped).toEqual([])
+    expect(readFileSync(path.join(folder, 'out.md'), 'utf8')).toContain('would refuse, such as a bad email address')
+    const sent = await applied(...more)
+    expect(sent.unmapped).toMatchObject([{ kind: 'subscribers', code: 'validation', count: 2, ids: ['a2', 'a3'] }])
+    expect(readFileSync(path.join(folder, 'out.md'), 'utf8')).toMatch(/: a2, a3\n/)
   })
 })
