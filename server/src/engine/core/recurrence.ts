@@ -3,7 +3,7 @@ import rruleModule, { type Options } from 'rrule'
 
 const { RRule } = rruleModule
 
-export interface Recurrence {
+interface Recurrence {
   start: Date
   rrule: string
   /** Where the rule ends, if it does. */

@@ -50,7 +50,7 @@ export function onDuty(rules: RotaRules, at: Date): Duty {
 
 /** Who is on duty from a moment on, one after the other, and when nobody is; the first of these that begin until then. */
 export function dutiesFrom(rules: RotaRules, start: Date, until: Date): Duty[] {
-  const occurrences = occurrencesOf(rules, start, until)
+  const occurrences = [...occurrencesOf(rules, start, until)]
   const found: Span[] = []
   for (let at = start.getTime(); found.length < mostDuties; ) {
     const duty = dutyAt(occurrences, at)
@@ -72,8 +72,8 @@ interface Span {
 
 const dateOf = (time: number): Date | null => (Number.isFinite(time) ? new Date(time) : null)
 
-/** @param shifts the occurrences of each */
-function dutyAt(shifts: Occurrence[][], at: number): Span {
+/** @param shifts the occurrences of each, which are only found down to the shift that decides */
+function dutyAt(shifts: Iterable<Occurrence[]>, at: number): Span {
   let [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const occurrences of shifts) {
     const started = occurrences.filter(({ from }) => from <= at)
@@ -95,8 +95,10 @@ function dutyAt(shifts: Occurrence[][], at: number): Span {
 }
 
 /** Of each shift those that matter from a moment on, the last one before it, and the first one after `until`. */
-const occurrencesOf = ({ timezone, shifts }: RotaRules, start: Date, until: Date): Occurrence[][] =>
-  shifts.map((shift) => ('rrule' in shift ? recurring(shift, timezone, start, until) : [single(shift, timezone)]))
+function* occurrencesOf({ timezone, shifts }: RotaRules, start: Date, until: Date): Generator<Occurrence[]> {
+  for (const shift of shifts)
+    yield 'rrule' in shift ? recurring(shift, timezone, start, until) : [single(shift, timezone)]
+}
 
 const single = ({ start, end, who }: Extract<Shift, { end: string }>, timezone: string): Occurrence => ({
   from: momentOf(Temporal.PlainDateTime.from(start), timezone),
