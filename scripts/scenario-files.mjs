@@ -72,7 +72,9 @@ function workflowOf(/** @type {unknown} */ workflow, /** @type {string} */ file)
   const { file: beside, ...rest } = workflow
   const place = path.resolve(path.dirname(file), String(beside))
   try {
-    return { ...rest, draft: JSON.parse(readFileSync(place, 'utf8')) }
+    const bytes = readFileSync(place)
+    if (notUtf8(bytes)) throw new Error('it is not UTF-8')
+    return { ...rest, draft: JSON.parse(bytes.toString('utf8')) }
   } catch (error) {
     throw new Unplayable(`${file}: ${String(beside)} cannot be read: ${String(error)}`)
   }

@@ -39,6 +39,8 @@ test('what cannot be read says so', () => {
   expect(() => scenariosIn(write('broken.yaml', 'a: [1'))).toThrow('broken.yaml')
   expect(() => scenariosIn(write('list.yaml', '- 1'))).toThrow('scenario 1 is not an object')
   expect(() => scenariosIn(write('gone.yaml', 'workflow: { file: gone.json }'))).toThrow('gone.json cannot be read')
+  writeFileSync(path.join(folder, 'latin.json'), Buffer.from('{"name":"caf\xe9"}', 'latin1'))
+  expect(() => scenariosIn(write('latin.yaml', 'workflow: { file: latin.json }'))).toThrow('it is not UTF-8')
 })
 
 test('what was expected and what was found stand line under line, also in the report', () => {
