@@ -5,6 +5,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
+import { withSecrets } from '../src/commands/push.ts'
 import { typesOf } from '../src/commands/types.ts'
 import { State } from '../src/folder/state.ts'
 import { interrupt } from '../src/interrupts.ts'
@@ -304,6 +305,13 @@ test('a variable that is empty counts as not set', async () => {
   const other = command.newFolder()
   await command.run(other, empty, 'init')
   expect(readFileSync(path.join(other, 'belfry', 'belfry.yaml'), 'utf8')).toContain('url: "http://127.0.0.1:3000"')
+})
+
+test('a secret whose variable is empty, as CI sets one that is missing, overwrites nothing', () => {
+  const definition = { credentials: { apiKey: { $secret: 'MAILS_APIKEY' }, from: 'hello@example.com' } }
+  const mails = { kind: 'integration' as const, definition }
+  expect(withSecrets(mails, { MAILS_APIKEY: '' })).toEqual(definition)
+  expect(withSecrets(mails, { MAILS_APIKEY: 'SG.1' })).toMatchObject({ credentials: { apiKey: 'SG.1' } })
 })
 
 test('pull does not begin while belfry.yaml has errors', async () => {

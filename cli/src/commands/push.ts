@@ -118,7 +118,7 @@ async function prepare(context: Context, ids: string[], options: PushOptions): P
   return { folder, checked, service, state, body }
 }
 
-/** Puts the values of environment variables in the place of `{$secret: NAME}`. Those that are not set stay references. */
+/** Puts the values of environment variables in the place of `{$secret: NAME}`. Those that are not set, or empty, stay references. */
 export function withSecrets(
   { kind, definition }: Pick<LocalResource, 'kind' | 'definition'>,
   env: NodeJS.ProcessEnv,
@@ -126,7 +126,7 @@ export function withSecrets(
   if (kind !== 'integration' && kind !== 'variable') return definition
   const fill = (value: unknown): unknown => {
     if (!isObject(value)) return value
-    if (typeof value.$secret === 'string') return env[value.$secret] ?? value
+    if (typeof value.$secret === 'string') return env[value.$secret] || value
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member)]))
   }
   return fill(definition) as Record<string, unknown>

@@ -197,8 +197,8 @@ describe('a session is refused', () => {
   })
 
   test('without an active integration of its channel', async () => {
-    const email = await api.post('/v1/integrations', { providerId: 'telegram', channel: 'chat', active: true })
-    expect(email, email.text).toMatchObject({ status: 201 })
+    const slack = await api.post('/v1/integrations', { providerId: 'slack', channel: 'chat', active: true })
+    expect(slack).toMatchObject({ status: 201, body: { active: true } })
     await server.database.db
       .updateTable('integrations')
       .set({ active: false })
