@@ -336,13 +336,14 @@ export class Engine {
 
 /**
  * Looks every minute for timers that are due soon; by real time, even where a test moves the engine's clock. Whether there are any is
- * asked with minutes to spare, because the clocks of process and database may differ.
+ * asked with minutes to spare, because the clocks of two processes may differ. The first of each is read from an index: a million
+ * that are due later cost nothing.
  */
 export const engineSchedule: Round[] = [
   {
     ...{ task: 'queue_soon', everyMs: 60_000 },
-    when: `(${['timers WHERE held IS NULL AND', 'webhook_deliveries WHERE', 'inbound_mails WHERE']
-      .map((due) => `EXISTS (SELECT FROM ${due} due_at <= now() + interval '5 minutes')`)
-      .join(' OR ')})`,
+    when: `least(${['timers WHERE held IS NULL', 'webhook_deliveries', 'inbound_mails']
+      .map((waiting) => `(SELECT min(due_at) FROM ${waiting})`)
+      .join(', ')}) <= clock.now + interval '5 minutes'`,
   },
 ]

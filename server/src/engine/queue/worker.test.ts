@@ -4,12 +4,14 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { secretKey, useServer } from '../../../test/server.ts'
 import { openDatabase } from '../../db/core/database.ts'
 import { Secrets } from '../../db/core/secrets.ts'
+import { engineSchedule } from '../engine.ts'
 import { Alarm } from './alarm.ts'
 import { chores } from './chores.ts'
 import { startWorker } from './worker.ts'
 
 const server = useServer()
 const patiently = { timeout: 20_000, interval: 10 }
+const hourMs = 3_600_000
 
 afterEach(() => sql`DELETE FROM graphile_worker._private_jobs`.execute(server.database.db))
 
@@ -272,6 +274,35 @@ test('a periodic job is queued only where there is something to do, if its round
   await expect.poll(() => done, patiently).toBeGreaterThan(0)
   await worker.stop()
   await sql`DELETE FROM idempotency_keys`.execute(database.db)
+})
+
+test.each([
+  ['by the clock of the database', 0, -60_000],
+  ['by the clock of the process, where that is hours ahead', 3 * hourMs, 2 * hourMs],
+])('what is due is found %s', async (_, aheadMs, dueInMs) => {
+  const { database } = server
+  const now = Date.now()
+  await sql`
+    INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+    VALUES ('own', 'late', 0, 'step', ${new Date(now + dueInMs)})`.execute(database.db)
+  vi.useFakeTimers({ toFake: ['Date'], now: now + aheadMs })
+  let found = 0
+  const worker = await startWorker({
+    ...database,
+    alarm: new Alarm(database.pool),
+    tasks: {
+      queue_soon: () => {
+        found += 1
+      },
+    },
+    schedule: engineSchedule,
+    concurrency: 1,
+    log: pino({ level: 'silent' }),
+  })
+  await expect.poll(() => found, patiently).toBe(1)
+  vi.useRealTimers()
+  await worker.stop()
+  await sql`DELETE FROM timers`.execute(database.db)
 })
 
 test('a start polls a few times over a few connections, however many jobs may run at a time', async () => {

@@ -28,7 +28,7 @@ const lingerMs = 5_000
 export interface Round {
   task: string
   everyMs: number
-  /** In SQL: whether there is anything to do. Without it, always. */
+  /** In SQL: whether there is anything to do. `clock.now` is the time of the database or of this process, whichever is later. */
   when?: string
 }
 
@@ -242,7 +242,9 @@ async function goRound(pool: pg.Pool, { task, when = 'true' }: Round, log: Logge
   await pool
     .query({
       name: `go_round_${task}`,
-      text: `WITH waiting AS (
+      text: `WITH clock AS (
+         SELECT greatest(now(), $2::timestamptz) AS now
+       ), waiting AS (
          SELECT id, run_at FROM graphile_worker.jobs
          WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts
        ), failed AS (
@@ -250,8 +252,8 @@ async function goRound(pool: pg.Pool, { task, when = 'true' }: Round, log: Logge
        )
        SELECT hurried.id FROM failed, graphile_worker.reschedule_jobs(failed.ids, run_at := now(), attempts := 0) hurried
        UNION ALL
-       SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting) AND ${when}`,
-      values: [task],
+       SELECT (graphile_worker.add_job($1::text)).id FROM clock WHERE NOT EXISTS (SELECT FROM waiting) AND ${when}`,
+      values: [task, new Date()],
     })
     .catch((error: unknown) => log.warn({ err: error, task }, 'could not queue a periodic job'))
 }

@@ -136,16 +136,21 @@ test('the minutely job does not queue known wake-ups again', async () => {
 test('the minutely job is queued where something waits that comes due within minutes, or was missed', async () => {
   const { pool } = server.database
   const [round] = engineSchedule
-  const isNeeded = async () => (await pool.query<{ is: boolean }>(`SELECT ${round?.when} AS is`)).rows[0]?.is
+  const isNeeded = async (ahead = '0') => {
+    const asked = `SELECT ${round?.when} AS is FROM (SELECT now() + $1::interval AS now) clock`
+    return (await pool.query<{ is: boolean | null }>(asked, [ahead])).rows[0]?.is
+  }
   const add = (dueIn: string, held: number | null = null) =>
     pool.query(
       `INSERT INTO timers (environment_id, subject_id, position, kind, due_at, held)
        VALUES ('own', gen_random_uuid()::text, 0, 'step', now() + $1::interval, $2)`,
       [dueIn, held],
     )
-  await add('1 hour')
   await add('1 minute', 1)
+  expect(await isNeeded()).toBe(null)
+  await add('1 hour')
   expect(await isNeeded()).toBe(false)
+  expect(await isNeeded('1 hour')).toBe(true)
   for (const dueIn of ['2 minutes', '-1 day']) {
     await pool.query('TRUNCATE timers')
     await add(dueIn)
