@@ -18,59 +18,55 @@ interface Sizes {
 export async function benchCost({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick ? { rounds: 2, count: 1_000, warmUps: 1_000 } : { rounds: 8, count: 5_000, warmUps: 8_000 }
   const service = await startService()
-  try {
-    await makeWorkflow(service)
-    const { figures: edge, fastify } = await costOfEdge(service, sizes)
-    const whole = await costOfTrigger(service, sizes, fastify)
-    return {
-      figures: [...edge, ...whole],
-      notes: { ...sizes, connections, value: 'the least of the rounds, taken in turns' },
-    }
-  } finally {
-    await service.stop()
-  }
-}
-
-/** The HTTP side alone, beside the least that an HTTP server does with the same request. */
-async function costOfEdge(service: Service, { rounds, count, warmUps }: Sizes): Promise<Edge> {
   const references: Record<string, Reference> = {}
   try {
     references.ours = await startReference('without-work', [service.databaseUrl, secretKey])
     references.fastify = await startReference('bare-fastify')
     references.http = await startReference('bare-http')
-    const least: Record<string, number> = {}
-    const send = (url: string, number: number) =>
-      sendMany({ url, apiKey: service.apiKey, connections }, '/v1/events/trigger', number, triggerOf)
-    for (const { url } of Object.values(references)) await send(url, warmUps)
-    for (let round = 0; round < rounds; round += 1)
-      for (const [name, { url, pid }] of Object.entries(references)) {
-        const { node } = await cpuOf({ node: () => cpuMs(pid) }, () => send(url, count))
-        least[name] = Math.min(least[name] ?? Number.POSITIVE_INFINITY, (node * 1000) / count)
-      }
-    const { ours = Number.NaN, fastify, http } = least
-    const name = 'Node for the HTTP side of a trigger, with an engine that does nothing'
-    const beside = { reference: fastify, against: 'a bare Fastify route' }
+    await makeWorkflow(service)
+    const edge = await costOfEdge(service, references, sizes)
+    const whole = await costOfTrigger(service, references.fastify, sizes)
     return {
-      figures: [
-        figure({ id: 'edge', name, ours, ...beside, target: { atMost: 1.25 } }),
-        figure({ id: 'edge-http', name, ours, reference: http, against: 'a bare node:http server' }),
-      ],
-      fastify,
+      figures: [...edge, ...whole],
+      notes: { ...sizes, connections, value: 'the least of the rounds, taken in turns' },
     }
   } finally {
     for (const reference of Object.values(references)) reference.stop()
+    await service.stop()
   }
 }
 
-interface Edge {
-  figures: Figure[]
-  /** Of a bare Fastify route, in µs. */
-  fastify: number | undefined
+/** The HTTP side alone, beside the least that an HTTP server does with the same request. */
+async function costOfEdge(
+  { apiKey }: Service,
+  references: Record<string, Reference>,
+  { rounds, count, warmUps }: Sizes,
+): Promise<Figure[]> {
+  const least: Record<string, number> = {}
+  for (const { url } of Object.values(references)) await sendTo(url, apiKey)(warmUps)
+  for (let round = 0; round < rounds; round += 1)
+    for (const [name, reference] of Object.entries(references))
+      least[name] = Math.min(least[name] ?? Number.POSITIVE_INFINITY, await costOf(reference, apiKey, count))
+  const { ours = Number.NaN, fastify, http } = least
+  const name = 'Node for the HTTP side of a trigger, with an engine that does nothing'
+  const beside = { reference: fastify, against: 'a bare Fastify route' }
+  return [
+    figure({ id: 'edge', name, ours, ...beside, target: { atMost: 1.25 } }),
+    figure({ id: 'edge-http', name, ours, reference: http, against: 'a bare node:http server' }),
+  ]
+}
+
+const sendTo = (url: string, apiKey: string) => (number: number) =>
+  sendMany({ url, apiKey, connections }, '/v1/events/trigger', number, triggerOf)
+
+/** In µs of Node for a request. */
+async function costOf({ url, pid }: Reference, apiKey: string, count: number): Promise<number> {
+  const { node } = await cpuOf({ node: () => cpuMs(pid) }, () => sendTo(url, apiKey)(count))
+  return (node * 1000) / count
 }
 
 /** From the request to the readable message: Node beside a bare Fastify route, PostgreSQL beside plain inserts of the same rows. */
-async function costOfTrigger(service: Service, sizes: Sizes, fastify: number | undefined): Promise<Figure[]> {
-  const { rounds, count, warmUps } = sizes
+async function costOfTrigger(service: Service, route: Reference, { rounds, count, warmUps }: Sizes): Promise<Figure[]> {
   const postmaster = await postmasterOf(service)
   const measured = { node: () => cpuMs(service.pid), postgres: () => cpuMsOfAll(postmaster) }
   const load = { url: service.url, apiKey: service.apiKey, connections }
@@ -80,15 +76,17 @@ async function costOfTrigger(service: Service, sizes: Sizes, fastify: number | u
     await untilMessages(service, number, { after })
   }
   const ways: Record<string, (number: number) => Promise<unknown>> = {
-    singly: delivered((number) => sendMany(load, '/v1/events/trigger', number, triggerOf)),
+    singly: delivered(sendTo(service.url, service.apiKey)),
     bulk: delivered((number) =>
       sendMany({ ...load, connections: 8 }, '/v1/events/trigger/bulk', number / perRequest, bulkOf),
     ),
     floor: (number) => plainInserts(service, number),
   }
   const least: Record<string, { node: number; postgres: number; wal: number }> = {}
+  let fastify = Number.POSITIVE_INFINITY
   for (const way of Object.values(ways)) await way(warmUps)
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < rounds; round += 1) {
+    fastify = Math.min(fastify, await costOf(route, service.apiKey, count))
     for (const [name, way] of Object.entries(ways)) {
       const from = await walPosition(service)
       const spent = await cpuOf(measured, () => way(count))
@@ -100,17 +98,18 @@ async function costOfTrigger(service: Service, sizes: Sizes, fastify: number | u
         wal: Math.min(before?.wal ?? Number.POSITIVE_INFINITY, wal),
       }
     }
+  }
   const { singly, bulk, floor } = least
   if (!singly || !bulk || !floor) return []
-  const route = { reference: fastify, against: 'a bare Fastify route' }
+  const bare = { reference: fastify, against: 'a bare Fastify route' }
   const inserts = { reference: floor.postgres, against: 'plain inserts of the same rows, 100 a commit' }
   return [
     figure({
-      ...{ id: 'node', name: 'Node for a trigger, until its in-app message can be read', ours: singly.node, ...route },
+      ...{ id: 'node', name: 'Node for a trigger, until its in-app message can be read', ours: singly.node, ...bare },
       target: { atMost: 3.5 },
     }),
     figure({ id: 'postgres', name: 'PostgreSQL for the same', ours: singly.postgres, ...inserts }),
-    figure({ id: 'node-bulk', name: 'Node for a trigger, 100 in a request', ours: bulk.node, ...route }),
+    figure({ id: 'node-bulk', name: 'Node for a trigger, 100 in a request', ours: bulk.node, ...bare }),
     figure({
       ...{ id: 'postgres-bulk', name: 'PostgreSQL for the same', ours: bulk.postgres, ...inserts },
       target: { atMost: 1.5 },
