@@ -31,7 +31,13 @@ beforeAll(async () => {
   outcome = await chaos.account()
 })
 
-afterAll(() => chaos?.stop())
+// biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern; the suite comes second
+afterAll(async ({}, suite) => {
+  const failed = suite.tasks.some((task) => task.result?.state === 'fail')
+  await chaos?.stop({ keep: failed })
+  // The last line says where the logs are.
+  if (failed) process.stderr.write(`${lines.at(-1)}\n`)
+})
 
 test('a plan depends on its seed alone', () => {
   expect(fingerprint(makePlan(options))).toBe(fingerprint(plan))
