@@ -1,6 +1,7 @@
 // People who refuse: some click the link in an offer, the mail of others bounces, and others complain. Each is repeated until it
 // is answered, as mail programs and providers do. What was answered has to hold.
 import { createHmac } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
 import { Random } from './random.ts'
@@ -45,6 +46,8 @@ export class Refusals {
     this.#seed = seed
     this.#urls = urls
     this.#path = path
+    // Any number of them wait at once.
+    setMaxListeners(0, this.#over.signal)
   }
 
   /** Somebody got an offer. */

@@ -1,5 +1,6 @@
 // The provider's delivery reports on push messages: more than once, in any order, and sometimes before the service has
 // recorded the send. Each is repeated until accepted, as vendors do.
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './client.ts'
 import { Random } from './random.ts'
@@ -25,6 +26,8 @@ export class Reports {
     this.#seed = seed
     this.#urls = urls
     this.#path = path
+    // Any number of them wait at once.
+    setMaxListeners(0, this.#over.signal)
   }
 
   /** Reports everything about some of the messages, in the background. */
