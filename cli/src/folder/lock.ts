@@ -1,49 +1,68 @@
-// One process at a time: a file with the number of the process that is at work.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// One process at a time. Each has a file of its own, with its number in the name, and has the lock while there is no file of
+// another process that runs. So a file that was left can be removed by several at once: it never is the one of somebody new.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The work takes milliseconds. A lock that is there for longer has another process's number by chance. */
+/** The work takes milliseconds. Whoever has the lock for longer has another process's number by chance. */
 const patienceMs = 5_000
 const pauseMs = 10
+/** In a container every run may have the same number. */
+const own = `${process.pid}-${randomUUID()}`
 
-export function withLock(file: string, work: () => void): void {
-  take(file)
+export interface Holder {
+  pid: number
+  file: string
+}
+
+export function withLock(place: string, work: () => void): void {
+  for (let holder = lock(place, patienceMs); holder; holder = lock(place, patienceMs))
+    rmSync(holder.file, { force: true })
   try {
     work()
   } finally {
+    unlock(place)
+  }
+}
+
+/** @returns who has it all this time; undefined once it was got, and `unlock` gives it back */
+export function lock(place: string, waitMs: number): Holder | undefined {
+  mkdirSync(path.dirname(place), { recursive: true })
+  const until = Date.now() + waitMs
+  for (;;) {
+    // In this order: of two that come in the same instant, at least one sees the other.
+    writeFileSync(`${place}.${own}`, '', { flag: 'wx', mode: 0o600 })
+    const holder = otherAt(place)
+    if (!holder) return undefined
+    unlock(place)
+    if (Date.now() >= until) return holder
+    // Both may have stepped back, and have to come at different times.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs * (1 + Math.random()))
+  }
+}
+
+export function unlock(place: string): void {
+  rmSync(`${place}.${own}`, { force: true })
+}
+
+function otherAt(place: string): Holder | undefined {
+  const folder = path.dirname(place)
+  for (const name of readdirSync(folder)) {
+    const [, pid, token] = name.startsWith(`${path.basename(place)}.`) ? (/\.(\d+)-([^.]+)$/.exec(name) ?? []) : []
+    if (pid === undefined || `${pid}-${token}` === own) continue
+    const file = path.join(folder, name)
+    if (isRunning(Number(pid))) return { pid: Number(pid), file }
     rmSync(file, { force: true })
   }
+  return undefined
 }
 
-function take(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true })
-  const until = Date.now() + patienceMs
-  while (!isMade(file)) {
-    if (isLeft(file) || Date.now() > until) rmSync(file, { force: true })
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
-  }
-}
-
-function isMade(file: string): boolean {
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
   try {
-    writeFileSync(file, String(process.pid), { flag: 'wx' })
+    process.kill(pid, 0)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
-
-/** Whether the process that made it is gone. */
-function isLeft(file: string): boolean {
-  try {
-    const maker = Number(readFileSync(file, 'utf8'))
-    // In a container every run may have the same number.
-    if (maker === process.pid) return true
-    // It is empty for a moment.
-    if (maker > 0) process.kill(maker, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

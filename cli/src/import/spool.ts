@@ -1,10 +1,11 @@
 // The items of an import and how far they are sent, in `.belfry/` beside the folder. Only the owner can read it; it goes away
 // once everything is sent.
 import { createHash, randomUUID } from 'node:crypto'
-import { appendFileSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { Failure } from '../failure.ts'
+import { lock, unlock } from '../folder/lock.ts'
 import { writeWhole } from '../folder/write.ts'
 import type { Defined, Sink } from './intake.ts'
 import type { Json } from './members.ts'
@@ -23,25 +24,8 @@ export interface Progress {
 
 const linesAtOnce = 1_000
 
-const ownLocks = new Set<string>()
-
-function isHeld(file: string, pid: number): boolean {
-  // In a container a later process may well have the same id.
-  if (pid === process.pid) return ownLocks.has(file)
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
-}
-
-const isBusy = (file: string, pid?: number) =>
-  new Failure(
-    'conflict',
-    'import_running',
-    `Another import of the same source is running${pid === undefined ? '' : ` (process ${pid})`}. Wait until it has ended; if there is none, remove ${file}`,
-  )
+/** Long enough for two that come in the same instant. */
+const waitMs = 500
 
 export class Spool implements Sink {
   readonly #dir: string
@@ -53,25 +37,18 @@ export class Spool implements Sink {
     this.#dir = path.join(path.dirname(path.resolve(dir)), '.belfry', 'imports', key)
   }
 
-  /** Refuses while another process imports the same. A lock of a process that is gone is taken over. @returns what unlocks it */
+  /** Refuses while another process imports the same. @returns what unlocks it */
   lock(): () => void {
-    const file = `${this.#dir}.lock`
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-    if (existsSync(file)) {
-      const pid = Number(readFileSync(file, 'utf8'))
-      if (isHeld(file, pid)) throw isBusy(file, pid)
-      rmSync(file, { force: true })
-    }
-    try {
-      writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 })
-    } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? isBusy(file) : error
-    }
-    ownLocks.add(file)
-    return () => {
-      ownLocks.delete(file)
-      rmSync(file, { force: true })
-    }
+    const place = `${this.#dir}.lock`
+    mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 })
+    const holder = lock(place, waitMs)
+    if (holder)
+      throw new Failure(
+        'conflict',
+        'import_running',
+        `Another import of the same source is running (process ${holder.pid}). Wait until it has ended; if there is none, remove ${holder.file}`,
+      )
+    return () => unlock(place)
   }
 
   /** An import that was read whole and is not sent yet. */

@@ -1,5 +1,5 @@
 // Sources with records, rows and files that are not as they should be: nothing is taken for something else. files.md §6.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -291,8 +291,15 @@ describe('files that are not what they should be are wrong usage, by name', () =
 test('a spool is for one import at a time', () => {
   const spool = () => new Spool(at('belfry'), ['csv', 'people.csv'])
   const unlock = spool().lock()
-  expect(() => spool().lock()).toThrow(expect.objectContaining({ exitCode: 3, code: 'import_running' }))
+  const place = at('.belfry/imports')
+  const [own = ''] = readdirSync(place)
+  const other = path.join(place, own.replace(/\d+-[^.]+$/, `${process.ppid}-other`))
   new Spool(at('belfry'), ['csv', 'others.csv']).lock()()
   unlock()
+  writeFileSync(other, '')
+  const refused = { exitCode: 3, code: 'import_running', message: expect.stringContaining(`process ${process.ppid}`) }
+  expect(() => spool().lock()).toThrow(expect.objectContaining(refused))
+  rmSync(other)
   spool().lock()()
+  expect(readdirSync(place)).toEqual([])
 })
