@@ -25,3 +25,27 @@ export class Failure extends Error {
     this.ctx = ctx
   }
 }
+
+const wrongPlaces: Record<string, string> = {
+  ENOENT: 'there is no such file or folder',
+  EISDIR: 'it is a folder, and has to be a file',
+  ENOTDIR: 'a part of the path is a file, and has to be a folder',
+  EEXIST: 'it is there already, and is of another kind',
+  ENOTEMPTY: 'the folder is not empty',
+  EACCES: 'you may not read or write it',
+  EPERM: 'you may not read or write it',
+  EROFS: 'the disk can only be read',
+  ENOSPC: 'the disk is full',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+}
+
+/** Undefined for other errors. The paths are those that the user gave, or lie below them. */
+export function failureOfPlace(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code = '', path } = error as NodeJS.ErrnoException
+  const why = wrongPlaces[code]
+  // Reading a folder does not say which one.
+  if (!why || !(path || code === 'EISDIR')) return undefined
+  return new Failure('usage', 'wrong_place', path ? `${path}: ${why}` : `A file cannot be read: ${why}`)
+}

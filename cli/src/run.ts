@@ -1,6 +1,6 @@
 // Runs a command, and says how it ended.
 import { CommanderError } from 'commander'
-import { Failure } from './failure.ts'
+import { Failure, failureOfPlace } from './failure.ts'
 import { makeProgram } from './program.ts'
 
 /** Sets the exit code of the process. */
@@ -29,31 +29,6 @@ export async function run(version: string, args: string[], env: NodeJS.ProcessEn
     for (const line of detailsOf(failure)) process.stderr.write(`  ${line}\n`)
     process.exitCode = failure?.exitCode ?? 1
   }
-}
-
-const wrongPlaces: Record<string, string> = {
-  ENOENT: 'there is no such file or folder',
-  EISDIR: 'it is a folder, and has to be a file',
-  ENOTDIR: 'a part of the path is a file, and has to be a folder',
-  EEXIST: 'it is there already, and is of another kind',
-  ENOTEMPTY: 'the folder is not empty',
-  EACCES: 'you may not read or write it',
-  EPERM: 'you may not read or write it',
-  EROFS: 'the disk can only be read',
-  ENOSPC: 'the disk is full',
-  ELOOP: 'its links lead in a circle',
-  ENAMETOOLONG: 'the name is too long',
-}
-
-/** The paths are those that the user gave, or lie below them. */
-function failureOfPlace(error: unknown): Failure | undefined {
-  if (!(error instanceof Error)) return undefined
-  const { code = '', path, dest } = error as NodeJS.ErrnoException & { dest?: string }
-  const why = wrongPlaces[code]
-  const place = dest ?? path
-  // Reading a folder does not say which one.
-  if (!why || !(place || code === 'EISDIR')) return undefined
-  return new Failure('usage', 'wrong_place', place ? `${place}: ${why}` : `A file cannot be read: ${why}`)
 }
 
 /** What the service said about single definitions. */

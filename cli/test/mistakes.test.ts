@@ -1,6 +1,6 @@
 // Mistakes in files and places end with 2 and say where they are, whatever the command: files.md §4.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -251,6 +251,39 @@ describe('a place of the wrong kind ends with 2 and a sentence', () => {
     write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario })
     expect((await belfry('test', '--junit', 'reports/deep/x.xml')).code).toBe(0)
     expect(existsSync(path.join(folder, 'reports/deep/x.xml'))).toBe(true)
+  })
+})
+
+describe('a place that may not be looked at', () => {
+  test('is no missing one: nothing counts as removed', async () => {
+    write(folder, {
+      [yaml]: `${head}steps: []\n`,
+      'belfry/workflows/b/workflow.yaml': 'workflowId: b\nname: B\nsteps: []\n',
+    })
+    expect((await belfry('push')).code).toBe(0)
+    rmSync(at('workflows/b'), { recursive: true })
+    symlinkSync('b', at('workflows/b'))
+    const stderr = 'belfry/workflows/b/workflow.yaml: its links lead in a circle\n'
+    for (const args of [['validate'], ['push', '--prune'], ['pull']])
+      expect(await belfry(...args), args.join(' ')).toMatchObject({ code: 2, stderr })
+    expect((await api.get('/v2/workflows/b')).status).toBe(200)
+  })
+
+  test('what cannot be written goes by its own name, not by that of a draft', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n` })
+    const long = 'x'.repeat(252)
+    expect(await belfry('types', '--out', long)).toMatchObject({ code: 2, stderr: `${long}: the name is too long\n` })
+  })
+
+  test('where it is not remembered what was pushed or pulled, it is told all the same', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n`, '.belfry': 'a file' })
+    const pushed = await belfry('push', '--json')
+    expect(pushed).toMatchObject({ code: 2, json: { applied: true, summary: { created: 1 } } })
+    expect(pushed.stderr).toMatch(
+      /^It is done, but not remembered here: .*\.belfry: .* Pull before the next push from this folder$/m,
+    )
+    await api.patch('/v2/workflows/a', { name: 'B' })
+    expect(await belfry('pull', '--json')).toMatchObject({ code: 2, json: { written: expect.arrayContaining([yaml]) } })
   })
 })
 

@@ -1,7 +1,7 @@
 // `import`: brings everything along from another service. A dry run first; `--apply` does it.
 import { existsSync, statSync } from 'node:fs'
 import type { Context } from '../context.ts'
-import { exitCodes, Failure } from '../failure.ts'
+import { exitCodes, Failure, failureOfPlace } from '../failure.ts'
 import { writeWhole } from '../folder/write.ts'
 import { writeDefinitions } from '../import/define.ts'
 import { Intake, noSink } from '../import/intake.ts'
@@ -59,7 +59,9 @@ function writeReport(terminal: Terminal, file: string, report: Report, isApplied
     terminal.say(`report: ${file}`)
     return true
   } catch (error) {
-    terminal.warn(`The report could not be written: ${(error as Error).message}`)
+    const failure = failureOfPlace(error)
+    if (!failure) throw error
+    terminal.warn(`The report could not be written: ${failure.message}`)
     process.exitCode = exitCodes.usage
     return false
   }

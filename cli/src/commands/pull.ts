@@ -65,7 +65,7 @@ export async function pull(context: Context, ids: string[], { force = false }: {
   const edits = editsFor(dir, folder.resources, written, removed, normal)
   const done = applyEdits(dir, edits)
   writeSchemas(dir)
-  state.save()
+  state.saveOrWarn(terminal)
   const passed = passedOver.filter(isWanted)
   const asPath = (file: string) => file.split(path.sep).join('/')
   const result = {

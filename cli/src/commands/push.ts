@@ -252,7 +252,7 @@ export async function push(context: Context, ids: string[], options: PushOptions
       state.set(key, changed.get(key)?.revision ?? unchanged)
     }
     for (const [key, { action }] of changed) if (action === 'deleted') state.set(key, undefined)
-    state.save()
+    state.saveOrWarn(terminal)
   }
   terminal.result(answer, () =>
     [

@@ -39,9 +39,10 @@ export interface Folder {
 /** @param shouldExist whether a folder that is missing is a mistake */
 export function readFolder(dir: string, { shouldExist = true } = {}): Folder {
   const problems: FileProblem[] = []
-  if (shouldExist && !existsSync(dir))
+  const isMissing = !isThere(dir)
+  if (shouldExist && isMissing)
     throw new Failure('usage', 'no_folder', `There is no folder ${dir}; run "belfry init", or say --dir`)
-  if (existsSync(dir) && !statSync(dir).isDirectory())
+  if (!isMissing && !statSync(dir).isDirectory())
     throw new Failure('usage', 'no_folder', `${dir} is a file, and has to be a folder`)
   const settings = readSettings(dir, problems)
   const resources = settings.kinds.flatMap((name) => resourcesOf(dir, name, problems))
@@ -49,10 +50,13 @@ export function readFolder(dir: string, { shouldExist = true } = {}): Folder {
   return { dir, settings, resources, problems }
 }
 
+/** A file that may not be looked at is no missing one: what it defines would count as removed. */
+const isThere = (place: string) => statSync(place, { throwIfNoEntry: false }) !== undefined
+
 function readSettings(dir: string, problems: FileProblem[]): FolderSettings {
   const usual: FolderSettings = { kinds: usualKinds, environments: [], source: {} }
   const place = path.join(dir, 'belfry.yaml')
-  if (!existsSync(place)) return usual
+  if (!isThere(place)) return usual
   const source = new SourceFile(place, place)
   const found = source.problems()
   problems.push(...found)
@@ -85,13 +89,13 @@ function resourcesOf(dir: string, name: KindName, problems: FileProblem[]): Loca
     return filesIn(path.join(dir, name), (file) => file.endsWith('.json')).flatMap((file) =>
       one(dir, kind, `${name}/${file}`, path.basename(file, '.json'), problems),
     )
-  return filesIn(path.join(dir, name), (file) => existsSync(path.join(dir, name, file, `${kind}.yaml`))).flatMap(
+  return filesIn(path.join(dir, name), (file) => isThere(path.join(dir, name, file, `${kind}.yaml`))).flatMap(
     (folder) => one(dir, kind, `${name}/${folder}/${kind}.yaml`, undefined, problems),
   )
 }
 
 const filesIn = (place: string, test: (file: string) => boolean): string[] =>
-  existsSync(place) ? readdirSync(place).filter(test).sort() : []
+  isThere(place) ? readdirSync(place).filter(test).sort() : []
 
 function one(dir: string, kind: Kind, place: string, id: string | undefined, problems: FileProblem[]): LocalResource[] {
   const file = path.join(dir, ...place.split('/'))
@@ -131,7 +135,7 @@ function itemsOf(
   problems: FileProblem[],
 ): LocalResource[] {
   const file = path.join(dir, name)
-  if (!existsSync(file)) return []
+  if (!isThere(file)) return []
   const source = new SourceFile(file, file)
   const found = source.problems()
   problems.push(...found)

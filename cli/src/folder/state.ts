@@ -1,6 +1,8 @@
 // What was last read from where, in `.belfry/` beside the folder: the base of every change. Not for Git.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { exitCodes, failureOfPlace } from '../failure.ts'
+import type { Terminal } from '../terminal.ts'
 import { withLock } from './lock.ts'
 import { writeWhole } from './write.ts'
 
@@ -30,6 +32,20 @@ export class State {
   set(key: string, revision: string | undefined): void {
     if (revision === this.#bases.get(key)) this.#changes.delete(key)
     else this.#changes.set(key, revision)
+  }
+
+  /** What was done stays done, and is told, also where this cannot be kept. */
+  saveOrWarn(terminal: Terminal): void {
+    try {
+      this.save()
+    } catch (error) {
+      const failure = failureOfPlace(error)
+      if (!failure) throw error
+      terminal.warn(
+        `It is done, but not remembered here: ${failure.message}. Pull before the next push from this folder`,
+      )
+      process.exitCode = exitCodes.usage
+    }
   }
 
   save(): void {

@@ -102,8 +102,9 @@ export function writeWhole(place: string, text: string, mode = 0o666): void {
     writeFileSync(draft, text, { mode })
     renameSync(draft, place)
   } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
+    if (existsSync(draft)) rmSync(draft)
+    // Nobody knows the draft.
+    throw Object.assign(error as Error, { path: place })
   }
 }
 

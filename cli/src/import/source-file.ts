@@ -5,7 +5,7 @@ import { createReadStream, existsSync, readdirSync, readFileSync, statSync } fro
 import path from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, gunzipSync } from 'node:zlib'
-import { Failure } from '../failure.ts'
+import { Failure, failureOfPlace } from '../failure.ts'
 import { isJson, type Json } from './members.ts'
 
 const isPacked = (file: string) => file.endsWith('.gz')
@@ -99,9 +99,12 @@ export function stampOf(places: string[]): string {
   for (const place of places.map((each) => path.resolve(each))) {
     if (!statSync(place).isDirectory()) add(place)
     else
-      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort())
-        if (!name.split(path.sep).some((part) => part.startsWith('.')) && statSync(path.join(place, name)).isFile())
-          add(path.join(place, name))
+      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()) {
+        const isHidden = name.split(path.sep).some((part) => part.startsWith('.'))
+        // A link may lead nowhere.
+        const isFile = statSync(path.join(place, name), { throwIfNoEntry: false })?.isFile()
+        if (!isHidden && isFile) add(path.join(place, name))
+      }
   }
   return hash.digest('hex')
 }
@@ -139,7 +142,10 @@ async function wrongLineOf(file: string): Promise<number | undefined> {
 function unreadable(file: string, error: unknown): unknown {
   const code = codeOf(error)
   if (typeof code !== 'string' || !(error instanceof Error)) return error
-  if (code === 'EISDIR') return new Failure('usage', 'no_files', `${file} is a folder, not a file`)
   const why = code.startsWith('Z_') ? `it is no whole gzip file (${error.message})` : error.message
-  return new Failure('usage', 'not_readable', `${file} cannot be read: ${why}`)
+  // Where the place is wrong, it says so itself.
+  return (
+    failureOfPlace(Object.assign(error, { path: file })) ??
+    new Failure('usage', 'not_readable', `${file} cannot be read: ${why}`)
+  )
 }

@@ -1,5 +1,5 @@
 // Sources with records, rows and files that are not as they should be: nothing is taken for something else. files.md §6.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { knock } from '../../src/import/knock/source.ts'
 import { novu } from '../../src/import/novu/source.ts'
 import { oneSignal } from '../../src/import/onesignal.ts'
 import { pinpoint } from '../../src/import/pinpoint.ts'
+import { stampOf } from '../../src/import/source-file.ts'
 import { Spool } from '../../src/import/spool.ts'
 import { useCommand, write } from '../command.ts'
 import { read } from './reading.ts'
@@ -256,6 +257,13 @@ describe('files that are not what they should be are wrong usage, by name', () =
       expect(source).toThrow(expect.objectContaining({ exitCode: 2, code: 'no_files' }))
   })
 
+  test('a link that leads nowhere is no file of the source', () => {
+    write(folder, { 'c/profiles.jsonl': '' })
+    const before = stampOf([at('c')])
+    symlinkSync('nowhere', at('c/link'))
+    expect(stampOf([at('c')])).toBe(before)
+  })
+
   test('a .gz that is none, or is cut', async () => {
     writeFileSync(at('a.csv.gz'), 'id\nada\n')
     await expect(read(csv(at('a.csv.gz'), 'subscriberId=id'))).rejects.toMatchObject(wrong('a.csv.gz'))
@@ -270,7 +278,7 @@ describe('files that are not what they should be are wrong usage, by name', () =
     write(folder, { 'k/workflows/w/workflow.json': '[]' })
     await expect(read(knock(at('k'), {}))).rejects.toMatchObject(wrong('workflow.json'))
     write(folder, { 'k/workflows/w/workflow.json': '{"name":"W","steps@":"steps.json"}' })
-    await expect(read(knock(at('k'), {}))).rejects.toMatchObject(wrong('steps.json'))
+    await expect(read(knock(at('k'), {}))).rejects.toMatchObject(wrong('steps.json', 'wrong_place'))
     await expect(read(novu({ from: at('novu') }, {}))).rejects.toMatchObject(wrong('subscribers.json'))
   })
 
