@@ -39,7 +39,7 @@ const parts = [
   },
   {
     name: 'cli',
-    sources: ['cli/src', 'cli/build.mjs', 'server/src', 'scripts/scenario-files.mjs', 'package.json'],
+    sources: ['cli/src', 'cli/build.mjs', 'server/src', 'scripts', 'package.json'],
     steps: (draft) => [[inRoot('cli', 'build.mjs'), draft]],
   },
 ]

@@ -25,7 +25,7 @@ const place = (file: string) => path.join(project, file)
 const write = (file: string, text: string | object) =>
   writeFileSync(place(file), typeof text === 'string' ? text : JSON.stringify(text))
 
-function setUp(purpose: 'start' | 'test', ...nodeOptions: string[]): { code: number | null; output: string } {
+function setUp(purpose: 'start' | 'test' | 'cli', ...nodeOptions: string[]): { code: number | null; output: string } {
   const args = [...nodeOptions, place('scripts/setup.mjs'), purpose]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   return { code: status, output: stdout + stderr }
@@ -113,6 +113,16 @@ test('the server is rebuilt only when its sources differ', () => {
   expect(existsSync(place('server/dist/other.js'))).toBe(false)
   write('server/src/main.test.ts', 'export {}\n')
   expect(setUp('start').output).toBe('')
+})
+
+test('the command line tool is rebuilt when a script differs that it shares', () => {
+  pretendInstalled()
+  mkdirSync(place('cli/src'), { recursive: true })
+  write('cli/build.mjs', 'import { mkdirSync } from "node:fs"\nmkdirSync(process.argv[2])\n')
+  expect(setUp('cli')).toEqual({ code: 0, output: '  Building…\n' })
+  expect(setUp('cli')).toEqual({ code: 0, output: '' })
+  write('scripts/shared.mjs', 'export {}\n')
+  expect(setUp('cli')).toEqual({ code: 0, output: '  Building…\n' })
 })
 
 test('browser programs are built for production, even by tests', () => {
