@@ -1,6 +1,7 @@
 // Lives through a scenario: in an environment whose clock is held, which is made for it and deleted after it. Everything goes
 // through the API, as a test of an application would.
 
+import { refusalIn } from './answers.mjs'
 import { callsOthers, NotLivable, readsVariables, refuseStored, refuseUnlivable, stepsIn } from './livable.mjs'
 import { countOf, shownMessage, shownRun, windowsOf } from './lived.mjs'
 
@@ -42,10 +43,7 @@ class Api {
   /** The answer to a request that has to succeed. */
   async need(/** @type {string} */ method, /** @type {string} */ path, /** @type {unknown} */ body = undefined) {
     const answer = await this.ask(method, path, body)
-    if (answer.status >= 300)
-      throw new Error(
-        `${method} ${path}: ${answer.status} ${answer.body?.message ?? ''} ${JSON.stringify(answer.body?.errors ?? '')}`,
-      )
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${refusalIn(answer.body)}`)
     const { data } = answer.body ?? {}
     // Where answers are wrapped, all but pages are.
     return data !== undefined && !Array.isArray(data) ? data : answer.body

@@ -31,6 +31,10 @@ function count(least: number, most: number) {
   }
 }
 
+/** As all other failures are written. */
+export const plain = (message: string): string =>
+  message.replace(/^error: (.)/, (_, first: string) => first.toUpperCase())
+
 /** @param env the environment's variables, read once */
 export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
   const program = new Command('belfry')
@@ -42,6 +46,7 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
     .option('--quiet', 'no remarks')
     .option('--no-color', 'no colors; NO_COLOR does the same')
     .showHelpAfterError('(see "belfry --help")')
+    .configureOutput({ outputError: (text, write) => write(plain(text)) })
   const context = () => new Context(program.opts<GlobalOptions>(), env)
   const command = (name: string, description: string) =>
     withGlobals(program.command(name).description(description), program)
@@ -161,7 +166,9 @@ export function makeProgram(version: string, env: NodeJS.ProcessEnv): Command {
 
 /** Global options may stand behind the command too. */
 function withGlobals(command: Command, program: Command, dir = 'the folder'): Command {
+  const parents = command.parent === program ? '' : `${command.parent?.name()} `
   return command
+    .showHelpAfterError(`(see "belfry ${parents}${command.name()} --help")`)
     .option('--dir <folder>', dir)
     .option('--url <url>', 'the service')
     .option('--json', 'one JSON value on stdout')

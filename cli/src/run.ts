@@ -1,7 +1,7 @@
 // Runs a command, and says how it ended.
 import { CommanderError } from 'commander'
 import { Failure, failureOfPlace } from './failure.ts'
-import { makeProgram } from './program.ts'
+import { makeProgram, plain } from './program.ts'
 
 /** Sets the exit code of the process. */
 export async function run(version: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -15,7 +15,7 @@ export async function run(version: string, args: string[], env: NodeJS.ProcessEn
       process.exitCode = error.exitCode === 0 ? 0 : 2
       if (isJson && error.exitCode !== 0) {
         const isHelp = error.code === 'commander.help'
-        const message = isHelp ? 'Say a command; "belfry --help" lists them' : error.message.replace(/^error: /, '')
+        const message = isHelp ? 'Say a command; "belfry --help" lists them' : plain(error.message)
         const told = { code: 'usage', message, ctx: null }
         process.stdout.write(`${JSON.stringify({ error: told })}\n`)
       }

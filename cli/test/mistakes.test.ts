@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { withSecrets } from '../src/commands/push.ts'
@@ -353,6 +353,53 @@ test('without a command, JSON says so', async () => {
   })
 })
 
+test.each([
+  [['nope'], 'Unknown command \'nope\'\n(see "belfry --help")\n'],
+  [['push', '--nope'], 'Unknown option \'--nope\'\n(see "belfry push --help")\n'],
+  [['import', 'csv'], 'Required option \'--map <fields>\' not specified\n(see "belfry import csv --help")\n'],
+])('wrong use, %s, is told as all other failures are, with the help of its command', async (args, stderr) => {
+  expect(await belfry(...args)).toMatchObject({ code: 2, stderr })
+  const [message] = stderr.split('\n')
+  expect((await belfry(...args, '--json')).json).toEqual({ error: { code: 'usage', message, ctx: null } })
+})
+
+describe('a person at the terminal', () => {
+  /** Types this once a question is there. */
+  async function typing(keys: string, ...args: string[]) {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin })
+    const spy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin)
+    stdin.write(keys)
+    try {
+      return await command.run(folder, { url: place.url ?? '' }, ...args)
+    } finally {
+      spy.mockRestore()
+    }
+  }
+  beforeEach(() =>
+    write(folder, {
+      'k/workflows/w/workflow.json': '{"name":"W","steps":[{"ref":"a","type":"channel","channel_key":"mailer"}]}',
+    }),
+  )
+
+  test('logs in with the key that is typed', async () => {
+    expect(await typing(`${place.key}\r`, 'login')).toMatchObject({ code: 0 })
+  })
+
+  test.each([['login'], ['import', 'knock', 'k']])('ends %s with Ctrl-C', async (...args) => {
+    const { code, stderr } = await typing('\u0003', ...args)
+    expect([code, stderr]).toEqual([130, expect.stringMatching(/\dG\r?\nInterrupted\n$/)])
+  })
+
+  test.each([
+    ['No key was given', ['login']],
+    ['has to say what these channels are', ['import', 'knock', 'k']],
+  ])('gives no answer with Ctrl-D: %s', async (message, args) => {
+    const { code, stderr } = await typing('\u0004', ...args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+    expect(stderr).not.toContain('\n    at')
+  })
+})
+
 test('what is no address of a service, and a key that opens nothing', async () => {
   write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario })
   for (const url of ['ftp://x', 'localhost:3000'])
@@ -361,6 +408,14 @@ test('what is no address of a service, and a key that opens nothing', async () =
   for (const args of [['test'], ['test', '--live']])
     expect((await belfry(...args, '--json')).json.error, args.join(' ')).toMatchObject({ code: 'api_key_not_found' })
   expect((await belfry('test')).code).toBe(4)
+})
+
+test('what is refused while a scenario is lived through is one sentence', async () => {
+  write(folder, {
+    'belfry/scenarios/a.scenario.yaml': scenario.replace('{ workflowId: a }', '{ draft: { steps: [] } }'),
+  })
+  const { results } = (await belfry('test', '--live', '--json')).json
+  expect(results[0].problem).toMatch(/^POST \/v1\/environments: 403 This concerns the whole organization, .*[a-z]$/)
 })
 
 test('a member that a scenario does not have is refused with its place', async () => {

@@ -1,7 +1,8 @@
 // `init`, `login`, `logout` and `whoami`.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
+import { ask } from '../ask.ts'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { writeWhole } from '../folder/write.ts'
@@ -119,10 +120,10 @@ export async function login(context: Context): Promise<void> {
 
 /** Only a person is asked. What is piped may lack the end of its line, or be nothing at all. */
 async function readKey(question: string): Promise<string> {
-  const { stdin, stderr } = process
-  const lines = createInterface(stdin.isTTY ? { input: stdin, output: stderr } : { input: stdin })
+  const { stdin } = process
+  if (stdin.isTTY) return (await ask(question)) ?? ''
+  const lines = createInterface({ input: stdin })
   try {
-    if (stdin.isTTY) return (await lines.question(question)).trim()
     for await (const line of lines) return line.trim()
     return ''
   } finally {

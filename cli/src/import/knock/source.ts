@@ -1,8 +1,8 @@
 // Knock: the folder that its command line tool pulls, and users and preferences as JSON lines.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface as ask } from 'node:readline/promises'
 import { parseDocument } from 'yaml'
+import { ask } from '../../ask.ts'
 import type { ImportSource } from '../../commands/import.ts'
 import { Failure } from '../../failure.ts'
 import { writeWhole } from '../../folder/write.ts'
@@ -82,15 +82,7 @@ function keysIn(workflows: string[]): string[] {
 type Ask = (question: string) => Promise<string | undefined>
 
 /** Undefined where nobody can answer. */
-async function askPerson(question: string): Promise<string | undefined> {
-  if (!process.stdin.isTTY) return undefined
-  const lines = ask({ input: process.stdin, output: process.stderr })
-  try {
-    return await lines.question(question)
-  } finally {
-    lines.close()
-  }
-}
+const askPerson: Ask = async (question) => (process.stdin.isTTY ? ask(question) : undefined)
 
 const kinds = 'email, sms, push, chat or in_app'
 
