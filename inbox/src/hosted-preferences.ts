@@ -25,7 +25,7 @@ async function begin(form: HTMLElement): Promise<void> {
   element.preferencesSort = (one, other) => placeOf(one).at - placeOf(other).at
   element.preferencesHeading = (preference) => placeOf(preference).heading
   // The element shows all of these, locked workflows too.
-  for (const part of form.querySelectorAll('fieldset, #save, #always')) part.remove()
+  for (const part of form.querySelectorAll('fieldset, #save, #always, #nothing')) part.remove()
   // The element begins with headings of the third level.
   const heading = document.createElement('h2')
   heading.className = 'hidden'

@@ -16,6 +16,10 @@ export interface ConsentTexts {
   offers: string
   others: string
   always: string
+  /** Under switches that cannot be moved. */
+  fixed: string
+  /** Where there is no switch. */
+  nothing: string
   save: string
   saved: string
   stopAll: string
@@ -43,6 +47,8 @@ export const consentTexts = {
     offers: 'Offers and news',
     others: 'Other messages',
     always: 'These messages always reach you',
+    fixed: 'What is greyed out is blocked for your address or number. It cannot be switched on here.',
+    nothing: 'There is nothing to choose at the moment.',
     save: 'Save',
     saved: 'Saved',
     stopAll: 'Stop all commercial emails and texts',
@@ -67,6 +73,8 @@ export const consentTexts = {
     offers: 'Angebote und Neuigkeiten',
     others: 'Andere Nachrichten',
     always: 'Diese Nachrichten erhalten Sie immer',
+    fixed: 'Was ausgegraut ist, ist für Ihre Adresse oder Nummer gesperrt. Es lässt sich hier nicht einschalten.',
+    nothing: 'Zurzeit gibt es nichts auszuwählen.',
     save: 'Speichern',
     saved: 'Gespeichert',
     stopAll: 'Alle Werbung per E-Mail und SMS abbestellen',
@@ -91,6 +99,8 @@ export const consentTexts = {
     offers: 'Offres et actualités',
     others: 'Autres messages',
     always: 'Vous recevez toujours ces messages',
+    fixed: 'Ce qui est grisé est bloqué pour votre adresse ou votre numéro et ne peut pas être activé ici.',
+    nothing: 'Il n’y a rien à choisir pour le moment.',
     save: 'Enregistrer',
     saved: 'Enregistré',
     stopAll: 'Arrêter tous les e-mails et SMS commerciaux',
@@ -115,6 +125,8 @@ export const consentTexts = {
     offers: 'Ofertas y novedades',
     others: 'Otros mensajes',
     always: 'Estos mensajes le llegan siempre',
+    fixed: 'Lo que aparece en gris está bloqueado para su dirección o su número y no se puede activar aquí.',
+    nothing: 'Por el momento no hay nada que elegir.',
     save: 'Guardar',
     saved: 'Guardado',
     stopAll: 'Detener todos los correos y SMS comerciales',
@@ -139,6 +151,8 @@ export const consentTexts = {
     offers: 'Offerte e novità',
     others: 'Altri messaggi',
     always: 'Questi messaggi arrivano sempre',
+    fixed: 'Ciò che è in grigio è bloccato per il suo indirizzo o numero e non si può attivare qui.',
+    nothing: 'Al momento non c’è nulla da scegliere.',
     save: 'Salva',
     saved: 'Salvato',
     stopAll: 'Interrompi tutte le e-mail e gli SMS commerciali',
@@ -163,6 +177,8 @@ export const consentTexts = {
     offers: 'Ofertas e novidades',
     others: 'Outras mensagens',
     always: 'Estas mensagens chegam sempre',
+    fixed: 'O que está a cinzento está bloqueado para o seu endereço ou número e não pode ser ativado aqui.',
+    nothing: 'De momento não há nada para escolher.',
     save: 'Guardar',
     saved: 'Guardado',
     stopAll: 'Parar todos os e-mails e SMS comerciais',
@@ -187,6 +203,8 @@ export const consentTexts = {
     offers: 'Aanbiedingen en nieuws',
     others: 'Andere berichten',
     always: 'Deze berichten ontvangt u altijd',
+    fixed: 'Wat grijs is, is geblokkeerd voor uw adres of nummer en kan hier niet worden ingeschakeld.',
+    nothing: 'Er is op dit moment niets te kiezen.',
     save: 'Opslaan',
     saved: 'Opgeslagen',
     stopAll: 'Alle commerciële e-mails en sms’en stoppen',
@@ -211,6 +229,8 @@ export const consentTexts = {
     offers: 'お得な情報とニュース',
     others: 'その他のメッセージ',
     always: '次のメッセージは必ず届きます',
+    fixed: 'グレー表示の項目は、あなたのアドレスまたは番号に対して停止されており、ここでは有効にできません。',
+    nothing: '現在、選択できる項目はありません。',
     save: '保存',
     saved: '保存しました',
     stopAll: '広告のメールとSMSをすべて停止',
@@ -235,6 +255,8 @@ export const consentTexts = {
     offers: '优惠与资讯',
     others: '其他消息',
     always: '这些消息始终会发送给您',
+    fixed: '灰色的项目已对您的地址或号码停用，无法在此开启。',
+    nothing: '目前没有可选择的内容。',
     save: '保存',
     saved: '已保存',
     stopAll: '停止所有商业邮件和短信',
@@ -259,6 +281,8 @@ export const consentTexts = {
     offers: 'العروض والأخبار',
     others: 'رسائل أخرى',
     always: 'تصلك هذه الرسائل دائمًا',
+    fixed: 'ما يظهر باللون الرمادي محظور لعنوانك أو رقمك، ولا يمكن تفعيله هنا.',
+    nothing: 'لا يوجد ما يمكن اختياره حاليًا.',
     save: 'حفظ',
     saved: 'تم الحفظ',
     stopAll: 'إيقاف جميع رسائل البريد والرسائل النصية التجارية',

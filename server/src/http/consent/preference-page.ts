@@ -26,7 +26,7 @@ export interface PreferencePage {
   stopped: 'none' | 'some' | 'all'
   /** Whether they have an address that could. */
   canStop: boolean
-  /** The suppression list holds back what the preferences alone would let pass. */
+  /** The suppression list holds back what the preferences alone let pass, or would if a switch were moved. */
   isHeldBack: boolean
   isSaved: boolean
 }
@@ -43,7 +43,11 @@ export function preferencePage(page: PreferencePage): string {
   const open = workflows.filter(({ isLocked }) => !isLocked)
   const offers = open.filter(({ isCommercial }) => isCommercial)
   const others = open.filter(({ isCommercial }) => !isCommercial)
-  const locked = workflows.filter(({ isLocked }) => isLocked)
+  // Dead addresses get nothing, whatever is critical: nobody shall be told that it always reaches them.
+  const locked = workflows
+    .map((each) => ({ ...each, channels: each.channels.filter(({ isOn }) => isOn) }))
+    .filter(({ isLocked, channels }) => isLocked && channels.length > 0)
+  const offered = (hasStopped ? others : open).flatMap(({ channels }) => channels)
   const content = `${logoOf(brand)}${nameOf(brand)}
 <h1>${escapeUTF8(texts.heading)}</h1>
 <p role="status"${isSaved ? ' class="status"' : ''}>${isSaved ? escapeUTF8(texts.saved) : ''}</p>
@@ -58,7 +62,9 @@ ${
 }
 ${others.length === 0 ? '' : group(offers.length === 0 ? texts.preferences : texts.others, others, texts)}
 ${locked.length === 0 ? '' : lockedGroup(locked, texts)}
-${(hasStopped ? others : open).length === 0 ? '' : `<button type="submit" id="save">${escapeUTF8(texts.save)}</button>`}
+${offered.length + locked.length > 0 || hasStopped ? '' : `<p id="nothing">${escapeUTF8(texts.nothing)}</p>`}
+${offered.some(({ isFixed }) => isFixed) ? `<p>${escapeUTF8(texts.fixed)}</p>` : ''}
+${offered.every(({ isFixed }) => isFixed) ? '' : `<button type="submit" id="save">${escapeUTF8(texts.save)}</button>`}
 ${offers.length === 0 ? '' : refusing(page, texts)}
 </form>
 ${addressOf(brand)}`
@@ -83,7 +89,9 @@ function choice({ identifier, name, channels }: ShownWorkflow, texts: ConsentTex
   const boxes = channels.map(({ channel, isOn, isFixed }) => {
     const value = escapeUTF8(`${identifier}:${channel}`)
     const label = `<span class="hidden">${escapeUTF8(name)}: </span>${escapeUTF8(texts.channels[channel])}`
-    return `<input type="hidden" name="shown" value="${value}"><label><input type="checkbox" name="on" value="${value}"${isOn ? ' checked' : ''}${isFixed ? ' disabled' : ''}>${label}</label>`
+    // Says how it stood, so that an old page moves only what its reader has moved.
+    const shown = `<input type="hidden" name="shown" value="${value}"><input type="hidden" name="was" value="${isOn ? 'on' : 'off'}:${value}">`
+    return `${isFixed ? '' : shown}<label><input type="checkbox" name="on" value="${value}"${isOn ? ' checked' : ''}${isFixed ? ' disabled' : ''}>${label}</label>`
   })
   return `<div class="choice"><span>${escapeUTF8(name)}</span>${boxes.join('')}</div>`
 }

@@ -56,6 +56,20 @@ const switches = ({ text }: Answer) => {
   const found = [...text.matchAll(/name="on" value="([^"]+)"( checked)?/g)]
   return Object.fromEntries(found.map(([, name, isOn]) => [name, isOn !== undefined]))
 }
+/** What a browser sends for a page, with these switches as they stand now. */
+const formOf = ({ text }: Answer, moved: Record<string, boolean> = {}) => {
+  const hidden = [...text.matchAll(/type="hidden" name="(\w+)" value="([^"]+)"/g)]
+  const boxes = [...text.matchAll(/name="on" value="([^"]+)"( checked)?( disabled)?/g)]
+  const isSent = (name: string, isOn: boolean, isFixed: boolean) => !isFixed && (moved[name] ?? isOn)
+  return String(
+    new URLSearchParams([
+      ...hidden.map(([, name = '', value = '']): [string, string] => [name, value]),
+      ...boxes
+        .filter(([, name = '', isOn, isFixed]) => isSent(name, isOn !== undefined, isFixed !== undefined))
+        .map(([, name = '']): [string, string] => ['on', name]),
+    ]),
+  )
+}
 async function mailed(api: Api, name = 'news', more: object = {}): Promise<string> {
   await trigger(api, name, { subscriberId: 'ada' }, more)
   await server.drain()
@@ -170,6 +184,59 @@ describe('the page of preferences', () => {
     const path = await linkFor(api)
     expect((await browse(path)).text).toContain('id="save"')
     expect((await browse(path, 'all=off')).text).not.toContain('id="save"')
+  })
+
+  test('that has only switches which cannot be moved says why, and has no button to save', async () => {
+    const api = await prepared()
+    await api.patch('/v2/workflows/news', { active: false })
+    await api.post('/v1/suppressions', { channel: 'email', address: ada.email, reason: 'hard_bounce' })
+    const page = await browse(await linkFor(api))
+    expect(page.text).toContain('name="on" value="receipt:email" disabled')
+    expect(page.text).toContain('Was ausgegraut ist, ist für Ihre Adresse oder Nummer gesperrt.')
+    expect(page.text).not.toContain('id="save"')
+  })
+
+  test('does not say that a critical message always reaches an address that bounced', async () => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    expect((await browse(path)).text).toContain('id="always"')
+    await api.post('/v1/suppressions', { channel: 'email', address: ada.email, reason: 'hard_bounce' })
+    expect((await browse(path)).text).not.toContain('id="always"')
+  })
+
+  test('without any message to choose says so', async () => {
+    const api = await prepared()
+    for (const name of ['news', 'weekly', 'receipt', 'alarm'])
+      await api.patch(`/v2/workflows/${name}`, { active: false })
+    expect((await browse(await linkFor(api))).text).toContain('Zurzeit gibt es nichts auszuwählen.')
+  })
+
+  test('that was opened before another one moves only what its reader has moved', async () => {
+    const api = await prepared()
+    const path = await linkFor(api)
+    const old = await browse(path)
+    await browse(path, formOf(old, { 'weekly:email': false }))
+    expect(await entries(api)).toHaveLength(1)
+    await browse(path, formOf(old, { 'receipt:email': false }))
+    await browse(path, `${formOf(old)}&snooze=7`)
+    expect(switches(await browse(path))).toMatchObject({
+      'weekly:email': false,
+      'receipt:email': false,
+      'news:email': true,
+    })
+    expect(await entries(api)).toMatchObject([{ scope: { type: 'workflow', workflowId: 'weekly' } }])
+  })
+
+  test('that was opened while a number had sent STOP does not switch it off for good', async () => {
+    const api = await prepared()
+    await makeWorkflow(api, 'texts', [{ type: 'sms', controlValues: { body: 'Hi' } }], { messageClass: 'commercial' })
+    const { body: stop } = await api.post('/v1/suppressions', { channel: 'sms', address: ada.phone, reason: 'stop' })
+    const path = await linkFor(api)
+    const old = await browse(path)
+    await api.delete(`/v1/suppressions/${stop._id}`)
+    await browse(path, formOf(old, { 'receipt:email': false }))
+    expect(switches(await browse(path))).toMatchObject({ 'texts:sms': true, 'receipt:email': false })
+    expect(await entries(api)).toEqual([])
   })
 
   test('ignores a language that is named twice', async () => {

@@ -162,7 +162,7 @@ export function preferencePages(scope: App, services: Services, { page }: Showin
         tags,
         summary: 'Save the page of preferences',
         description:
-          'For each switch that was shown `shown=<workflowId>:<channel>`, and `on=` with the same where it is on. `all=off` refuses everything commercial, `all=on` allows it again, `snooze=7`, `30` or `90` pauses it for so many days, `snooze=0` ends that.',
+          'For each switch that was shown `shown=<workflowId>:<channel>`, and `on=` with the same where it is on. A page that may be old adds `was=on:<workflowId>:<channel>` or `was=off:…`, as it showed the switch: only what differs from that is moved. `all=off` refuses everything commercial, `all=on` allows it again, `snooze=7`, `30` or `90` pauses it for so many days, `snooze=0` ends that.',
         consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
         params: Params,
         body: Type.Unsafe<Record<string, unknown> | undefined>({}),
@@ -311,7 +311,7 @@ interface Seen {
   stopped: 'none' | 'some' | 'all'
   /** Whether they have an address that could. */
   canStop: boolean
-  /** The list holds back what the preferences alone would let pass. */
+  /** The list holds back what the preferences alone let pass, or would if a switch were moved. */
   isHeldBack: boolean
 }
 
@@ -330,13 +330,10 @@ async function see(tx: Tx, { owner, person, now }: Found): Promise<Seen> {
     }
     const channels = Object.entries(resolveChannels(workflow, preferences).channels).map(([channel, isOn]) => {
       const against = entries.filter((entry) => entry.channel === channel && holdsBack(entry, asking))
-      if (isOn === true && against.length > 0) isHeldBack = true
-      return {
-        channel: channel as PageChannel,
-        isOn: isOn === true && against.length === 0,
-        // To want the workflow again would not end these.
-        isFixed: against.some((entry) => afterWish(entry, asking) === 'stays'),
-      }
+      // To want the workflow again would not end these.
+      const isFixed = against.some((entry) => afterWish(entry, asking) === 'stays')
+      if (isFixed || (isOn === true && against.length > 0)) isHeldBack = true
+      return { channel: channel as PageChannel, isOn: isOn === true && against.length === 0, isFixed }
     })
     const { id, identifier, name, consent_category: category } = workflow
     return { id, identifier, name, isCommercial, category: isCommercial ? category : null, isLocked, channels }
@@ -370,13 +367,16 @@ function readForm(form: Record<string, unknown>, { workflows, stopped }: Seen, n
   if (isEmpty || form.all !== all) throw fail('preferences_body')
   const shown = new Set(textsOf(form.shown))
   const on = new Set(textsOf(form.on))
+  const was = new Set(textsOf(form.was))
   const moved = workflows.flatMap(({ isLocked, channels, ...workflow }): MovedSwitch[] =>
     isLocked || (workflow.isCommercial && stopped === 'all')
       ? []
-      : channels.flatMap(({ channel, isOn: was, isFixed }) => {
+      : channels.flatMap(({ channel, isOn: isOnNow, isFixed }) => {
           const name = `${workflow.identifier}:${channel}`
           const isOn = on.has(name)
-          return shown.has(name) && isOn !== was && !isFixed ? [{ workflow, channel, isOn }] : []
+          // Another tab or a link in a mail may have moved it since the page was shown; this reader has not.
+          const isLeft = was.has(`${isOn ? 'on' : 'off'}:${name}`)
+          return shown.has(name) && isOn !== isOnNow && !isFixed && !isLeft ? [{ workflow, channel, isOn }] : []
         }),
   )
   return {
