@@ -95,6 +95,20 @@ test('the form has no accessibility faults and fits 360 pixels, in a language fr
   expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
   expect(await violations(page)).toEqual([])
   expect(await isWiderThanScreen(page)).toBe(false)
+  // "1 Main Street" keeps its number in front, and stands where the Arabic lines begin.
+  expect(
+    await page.evaluate(`(() => {
+      const line = document.querySelector('address').firstChild
+      const placeOf = (at) => {
+        const range = document.createRange()
+        range.setStart(line, at)
+        range.setEnd(line, at + 1)
+        return range.getBoundingClientRect()
+      }
+      const { right } = document.querySelector('address').getBoundingClientRect()
+      return [placeOf(0).left < placeOf(2).left, Math.round(right - placeOf('1 Main Stree'.length).right)]
+    })()`),
+  ).toEqual([true, 0])
   await picture(page, 'preferences-arabic')
 })
 

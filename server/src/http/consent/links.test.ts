@@ -221,6 +221,17 @@ describe('a link', () => {
     expect((await browse(`${path}?lang=ar`)).text).toContain('<html lang="ar" dir="rtl">')
   })
 
+  test('may show a logo from an http address, where one is taken', async () => {
+    const api = await prepared()
+    const images = async (path: string) =>
+      (await browse(path)).headers.get('content-security-policy')?.match(/img-src ([^;]*)/)?.[1]
+    const mail = await mailOf(api)
+    const preferences = new URL(mail.text.match(/http:\S+\/l\/p\/\S+/)?.[0] ?? '').pathname
+    for (const path of [linkIn(mail), preferences]) expect(await images(path)).toBe('https: data:')
+    await setBrand(api, { logoUrl: 'http://127.0.0.1/logo.png' })
+    for (const path of [linkIn(mail), preferences]) expect(await images(path)).toBe('https: http: data:')
+  })
+
   test('is not in the log, whatever fails', async () => {
     const path = linkIn(await mailOf(await prepared()))
     const { pool } = server.database

@@ -20,7 +20,7 @@ import { Nullable } from '../edge/schema.ts'
 import { InboxLimits } from '../inbox/limit.ts'
 import { Brand, findBrand } from './brand.ts'
 import { openLink } from './open-link.ts'
-import { messagePage, type PageState, unsubscribePage } from './page.ts'
+import { messagePage, type PageBrand, type PageState, unsubscribePage } from './page.ts'
 import { preferencePages } from './preferences.ts'
 import { trackingLinks } from './tracking.ts'
 
@@ -53,7 +53,7 @@ const PageJsonOrWord = {
 }
 
 /** The page of preferences loads scripts of ours, which talk to us. */
-const preferencesPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'`
+const preferencesPolicy = (brand: PageBrand) => `${pagePolicy(brand)}; script-src 'self'; connect-src 'self'`
 /** A mail can contain anything. */
 const messagePolicy = "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'"
 
@@ -112,7 +112,7 @@ export const links: Resource = (app, services) => {
     ) => {
       const { brand, locale } = await findBrand(db, link)
       if (!wantsPage(request)) return reply.send({ state, channel: link.channel, category: link.category, brand })
-      return asPage(reply, unsubscribePage({ state, brand, language: languageOf(request, locale) }))
+      return asPage(reply, unsubscribePage({ state, brand, language: languageOf(request, locale) }), pagePolicy(brand))
     }
 
     scope.get(
@@ -169,7 +169,7 @@ export const links: Resource = (app, services) => {
       async page(request, reply, link, { make, json }) {
         const { brand, locale } = await findBrand(db, link)
         if (!wantsPage(request)) return reply.send(json(brand))
-        return asPage(reply, make({ brand, language: languageOf(request, locale) }), preferencesPolicy)
+        return asPage(reply, make({ brand, language: languageOf(request, locale) }), preferencesPolicy(brand))
       },
     })
 

@@ -88,7 +88,10 @@ ${elementColors(color)}
 body { margin: 0; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--around) }
 main { max-width: 480px; margin: 0 auto; padding: 24px; background: var(--page); border-radius: 8px }
 h1 { font-size: 22px; line-height: 1.3; margin: 0 0 12px }
-img { max-width: 160px; max-height: 48px; margin-bottom: 16px }
+/* What the customer wrote keeps its own direction, also on a page from right to left. */
+h1, legend, address, .text, .brand, .choice > :first-child, form.answers label { unicode-bidi: plaintext; text-align: -webkit-match-parent; text-align: match-parent }
+button { unicode-bidi: plaintext }
+img { max-width: 160px; max-height: 48px; margin-bottom: 16px; color: #1c1c1c }
 .brand { margin: 0 0 4px; font-weight: 600; color: var(--muted) }
 button { min-height: 44px; padding: 8px 20px; font: inherit; font-weight: 600; border: 2px solid ${color}; border-radius: 6px; background: ${color}; color: ${textOn(color)}; cursor: pointer }
 .text { white-space: pre-line; overflow-wrap: anywhere }

@@ -16,13 +16,16 @@ export const alwaysSent = {
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 }
-export const pagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+/** @param brand whose logo may have an http address where the environment may call this machine */
+export function pagePolicy(brand?: { logoUrl: string | null }): string {
+  const images = brand?.logoUrl?.startsWith('http:') ? 'https: http: data:' : 'https: data:'
+  return `default-src 'none'; style-src 'unsafe-inline'; img-src ${images}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`
+}
 
 /** Browsers name pages first; whoever does not ask for one gets JSON. */
 export const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') ?? false
 
-export function asPage(reply: FastifyReply, html: string, policy = pagePolicy) {
+export function asPage(reply: FastifyReply, html: string, policy = pagePolicy()) {
   return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(html)
 }
 

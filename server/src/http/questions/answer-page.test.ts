@@ -88,6 +88,15 @@ test('every refusal is in the language of the reader; only one that can be mende
   expect(words).not.toMatch(/<(button|form|input|textarea|a) /)
 })
 
+test('a logo from an http address may be shown, where the brand has one', async () => {
+  const images = async () =>
+    (await call(path, german)).headers.get('content-security-policy')?.match(/img-src ([^;]*)/)?.[1]
+  expect(await images()).toBe('https: data:')
+  const logoUrl = 'http://127.0.0.1/logo.png'
+  await api.patch(`/v2/environments/${api.environmentId}/consent`, { brand: { logoUrl } })
+  expect(await images()).toBe('https: http: data:')
+})
+
 test('a language that is named twice is ignored', async () => {
   for (const to of [path, forged()]) {
     const answer = await call(`${to}?lang=fr&lang=en`, german)

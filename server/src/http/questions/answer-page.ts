@@ -10,7 +10,7 @@ import { consentTexts } from '../../render/consent-texts.ts'
 import { type QuestionWords, questionWords } from '../../render/question-texts.ts'
 import { nameOf } from '../../steps/contract/question.ts'
 import { messagePage, type PageBrand } from '../consent/page.ts'
-import { alwaysSent, asPage, ignoreTwoLanguages, languageOf, takeForms } from '../edge/link-pages.ts'
+import { alwaysSent, asPage, ignoreTwoLanguages, languageOf, pagePolicy, takeForms } from '../edge/link-pages.ts'
 import type { App, Resource } from '../edge/resource.ts'
 import { takeAttempt } from '../edge/sign-in-limit.ts'
 import { questionPage } from './page.ts'
@@ -91,7 +91,8 @@ export const answerPage: Resource = (app, { db, clock, secrets, engine }) => {
     ) => {
       const language = languageOf(request, subscriber.locale)
       const { answer: chosen } = request.query as { answer?: string }
-      return asPage(reply, questionPage({ question: pageQuestion(question, now), brand, language, chosen, ...more }))
+      const html = questionPage({ question: pageQuestion(question, now), brand, language, chosen, ...more })
+      return asPage(reply, html, pagePolicy(brand))
     }
 
     scope.get(

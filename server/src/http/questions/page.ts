@@ -50,7 +50,7 @@ function formOf({ answers, freeText }: Shown['question'], chosen: string | undef
   )
   const field = freeText
     ? `<label for="text">${escapeUTF8(freeText.label)}</label>
-<textarea id="text" name="text" maxlength="2000"${freeText.required ? ' required' : ''}>${escapeUTF8(text)}</textarea>`
+<textarea id="text" name="text" dir="auto" maxlength="2000"${freeText.required ? ' required' : ''}>${escapeUTF8(text)}</textarea>`
     : ''
   return `<form method="post" class="answers">
 ${field}
