@@ -340,7 +340,7 @@ describe('why: a step', () => {
     [{ type: 'ask', status: 'delayed', dueAt: later }, 'It waits for an answer until 09:10.', undefined],
     [
       { type: 'ask', status: 'delayed', dueAt: later, step: { controlVariables: { chain: [{ rota: 'primary' }] } } },
-      'It waits for an answer; without one it goes on at 09:10.',
+      'It waits for an answer until 09:10.',
       undefined,
     ],
     [{ type: 'email', status: 'pending' }, 'It has not run yet.', undefined],

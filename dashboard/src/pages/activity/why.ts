@@ -297,22 +297,13 @@ function waitOf(job: Job, run: Run, said: Words): string | undefined {
   if (until === undefined) return undefined
   const isExtended = job.scheduleExtensionsCount > 0
   if (job.status === 'delayed' && isExtended) return `waits until ${until}, when ${whoOf(run)}’s schedule opens`
-  if (job.status === 'delayed' && job.type === 'ask')
-    return asksAgain(job)
-      ? `waits for an answer; without one it goes on at ${until}`
-      : `waits for an answer until ${until}`
+  if (job.status === 'delayed' && job.type === 'ask') return `waits for an answer until ${until}`
   if (job.status === 'delayed') return job.type === 'digest' ? `collects events until ${until}` : `waits until ${until}`
   if (job.status !== 'queued') return undefined
   const isAgain = job.executionDetails.some(
     ({ isRetry, detail }) => isRetry || detail.endsWith('it will be tried again'),
   )
   return isAgain ? `is retried at ${until} because ${providerOf(job, said)} failed` : undefined
-}
-
-/** Whether somebody may be asked again, or somebody else, before the question closes. */
-function asksAgain(job: Job): boolean {
-  const { chain, reminders } = (job.step.controlVariables ?? {}) as { chain?: unknown[]; reminders?: unknown[] }
-  return [chain, reminders].some((list) => (list?.length ?? 0) > 0)
 }
 
 function briefOf(run: Run): string {

@@ -106,6 +106,20 @@ export const noEffects = (): Effects => ({
 export const isHeld = (job: Pick<JobState, 'type' | 'status'>): boolean =>
   job.status === 'delayed' && kindOf(job).wake === undefined
 
+/**
+ * Until when a step waits, for those who read of it. It wakes up before: a question for reminders and levels, a digest at an end
+ * that later events have moved.
+ */
+export function waitsUntil(
+  { type, status, dueAt, delivery }: Pick<JobState, 'type' | 'status' | 'dueAt' | 'delivery'>,
+  movedEnd?: Date,
+): Date | null {
+  if (status !== 'delayed' || dueAt === null) return dueAt
+  const { deadline } = (type === 'ask' && delivery) || {}
+  if (typeof deadline === 'string') return new Date(deadline)
+  return movedEnd && movedEnd > dueAt ? movedEnd : dueAt
+}
+
 /** Events may come by the thousand. */
 export function noteOnce(job: JobState, lines: Detail[], now: Date): void {
   for (const line of lines) {

@@ -1,15 +1,17 @@
 // Reads what an explanation needs, in the caller's snapshot: of "would she get it?" the windows that are really open, of "why did
 // she not?" the record.
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery, type Selectable, sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
+import type { NotificationTable } from '../../db/core/tables.ts'
 import { circuitsOf } from '../../db/queries/circuits.ts'
+import { findMovedEnds } from '../../db/queries/digests.ts'
 import { isOfTransaction } from '../../db/queries/transactions.ts'
 import { placesOf } from '../../steps/contract/tree.ts'
 import type { WorkflowVersion } from '../core/memory.ts'
 import { findMerged } from '../core/window-statements.ts'
 import { contextKeysOf, type EventRow } from '../runs/compose.ts'
-import type { JobState } from '../runs/run-state.ts'
+import { type JobState, waitsUntil } from '../runs/run-state.ts'
 import { mostEventBytes, mostEvents } from '../runs/windows.ts'
 import type { PastRecord } from './explain-past.ts'
 import type { Owner } from './remedies.ts'
@@ -250,7 +252,7 @@ export async function readPast(
   if (!event) return undefined
   const run = await tx
     .selectFrom('notifications')
-    .select(['id', 'workflow_version', 'created_at'])
+    .select(['id', 'workflow_version', 'subscriber_row_id', 'created_at'])
     .where('environment_id', '=', environmentId)
     .where('transaction_id', '=', transactionId)
     // An id that was used again after days stands for the later trigger.
@@ -280,9 +282,9 @@ async function readAsking(
   tx: Tx,
   environmentId: string,
   { transactionId, subscriberId }: { transactionId: string; subscriberId: string },
-): Promise<{ id: string; workflow_version: number } | undefined> {
-  const { rows } = await sql<{ id: string; workflow_version: number }>`
-    SELECT n.id, n.workflow_version FROM question_people p
+): Promise<StoredRun | undefined> {
+  const { rows } = await sql<StoredRun>`
+    SELECT n.id, n.workflow_version, n.subscriber_row_id FROM question_people p
     JOIN questions q ON q.environment_id = p.environment_id AND q.id = p.question_id AND q.transaction_id = ${transactionId}
     JOIN notifications n ON n.environment_id = q.environment_id AND n.id = q.notification_id
     WHERE p.environment_id = ${environmentId} AND p.subscriber_id = ${subscriberId}
@@ -290,11 +292,13 @@ async function readAsking(
   return rows[0]
 }
 
+type StoredRun = Pick<Selectable<NotificationTable>, 'id' | 'workflow_version' | 'subscriber_row_id'>
+
 async function readRun(
   tx: Tx,
   environmentId: string,
   workflowId: string,
-  { id, workflow_version: version }: { id: string; workflow_version: number },
+  { id, workflow_version: version, subscriber_row_id }: StoredRun,
 ): Promise<Omit<NonNullable<PastRecord['run']>, 'isOfOther'>> {
   const jobs = await tx
     .selectFrom('jobs')
@@ -311,11 +315,23 @@ async function readRun(
     .where('version', '=', version)
     .executeTakeFirst()
   const { steps = [] } = (stored?.definition ?? {}) as unknown as Partial<WorkflowVersion>
+  const collecting = jobs.filter(({ type, status }) => type === 'digest' && status === 'delayed')
+  const place = { workflow_id: workflowId, subscriber_row_id, notification_id: id }
+  const ends = await findMovedEnds(
+    tx,
+    environmentId,
+    collecting.map(({ step_row_id }) => ({ ...place, step_row_id })),
+  )
+  const untilOf = (job: (typeof jobs)[number]) =>
+    waitsUntil(
+      { type: job.type, status: job.status as JobState['status'], dueAt: job.due_at, delivery: job.delivery },
+      ends.find(({ step_row_id }) => step_row_id === job.step_row_id)?.ends_at,
+    )
   return {
     ...{ id, version, steps },
     jobs: jobs.map((job) => ({
       ...{ stepId: job.step_id, stepRowId: job.step_row_id, type: job.type, status: job.status as JobState['status'] },
-      ...{ reason: job.reason as JobState['reason'], dueAt: job.due_at, createdAt: job.created_at },
+      ...{ reason: job.reason as JobState['reason'], dueAt: untilOf(job), createdAt: job.created_at },
       ...{ updatedAt: job.updated_at, output: job.output, digest: job.digest, delivery: job.delivery },
       ...{ position: job.position, asked: job.asked },
       details: wholeLog(job.details, { createdAt: job.created_at, providerId: job.provider_id, output: job.output }),

@@ -712,3 +712,29 @@ describe('with many records', () => {
     expect(withMany).toEqual(requests)
   })
 })
+
+// The last one: it moves the clock that the others share.
+test('a record shows until when a question and a digest wait, which wake up before', async () => {
+  const api = await server.freshApi()
+  const until = async (transactionId: string) => {
+    const { body, text } = await api.get(`/v1/explain?transactionId=${transactionId}&subscriberId=ada`)
+    expect(body.steps, text).toBeDefined()
+    return [(await runOf(api, transactionId)).jobs[0].dueAt, body.steps[0].until]
+  }
+  const startsAt = server.clock.now().getTime()
+  const minutesOn = (minutes: number) => Array(2).fill(new Date(startsAt + minutes * 60_000).toISOString())
+  const patience = { reminders: [{ amount: 10, unit: 'minutes' }], amount: 1, unit: 'hours' }
+  const question = { question: 'Well?', answers: [{ id: 'yes', label: 'Yes' }], channels: ['in_app'], ...patience }
+  await makeWorkflow(api, 'asks', [{ type: 'ask', controlValues: question }])
+  const sliding = { amount: 10, unit: 'minutes', window: 'sliding', maxWindow: { amount: 1, unit: 'hours' } }
+  await makeWorkflow(api, 'collects', [{ type: 'digest', controlValues: sliding }, inApp()])
+  const asks = await trigger(api, 'asks', 'ada')
+  const collects = await trigger(api, 'collects', 'ada')
+  await server.drain()
+  expect(await until(asks)).toEqual(minutesOn(60))
+  expect(await until(collects)).toEqual(minutesOn(10))
+  server.clock.advance({ minutes: 5 })
+  await trigger(api, 'collects', 'ada')
+  await server.drain()
+  expect(await until(collects)).toEqual(minutesOn(15))
+})

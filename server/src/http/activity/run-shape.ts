@@ -7,11 +7,12 @@ import { firstIdAt, timeOfId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { wholeLog } from '../../db/core/step-log.ts'
 import type { JobTable, NotificationTable, Recipient, StartedBy, StoredDetail } from '../../db/core/tables.ts'
+import { findMovedEnds } from '../../db/queries/digests.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { armsTo, copyOf, outcomeOf } from '../../engine/runs/extension-outcome.ts'
 import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
-import { isHeld, type JobState } from '../../engine/runs/run-state.ts'
+import { isHeld, type JobState, waitsUntil } from '../../engine/runs/run-state.ts'
 import { providerIds } from '../../providers/catalog.ts'
 import type { Exchange } from '../../providers/delivery-error.ts'
 import { extensionKinds } from '../../steps/contract/kind.ts'
@@ -204,7 +205,7 @@ export interface RunRow extends Selectable<NotificationTable> {
   workflow_origin: string | null
 }
 
-type JobRow = Selectable<JobTable> & { collected?: number }
+type JobRow = Selectable<JobTable> & { collected?: number; moved_end?: Date }
 type SentMessage = Pick<
   MessageRow,
   | 'id'
@@ -265,7 +266,7 @@ interface Parts {
 }
 
 /**
- * Everything that belongs to these runs, in four statements however many they are. Only a single record has payloads of any
+ * Everything that belongs to these runs, in four statements however many they are, and one more where digests collect. Only a single record has payloads of any
  * size, the payload in each job, and the events that its digests collected.
  */
 export async function showActivities(
@@ -315,9 +316,26 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
            CASE WHEN type = ANY(${[...extensionKinds]}::text[]) THEN delivery END AS delivery
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, coalesce((asked ->> 'of')::smallint, position), position`.execute(db)
-  if (isAlone)
-    for (const row of rows)
-      if (row.type === 'digest' && row.status === 'delayed') row.collected = await collectedBy(db, row)
+  const collecting = rows.filter(({ type, status }) => type === 'digest' && status === 'delayed')
+  if (isAlone) for (const row of collecting) row.collected = await collectedBy(db, row)
+  const ends = await findMovedEnds(
+    db,
+    environmentId,
+    collecting.flatMap(({ notification_id, step_row_id }) =>
+      runs
+        .filter(({ id }) => id === notification_id)
+        .map(({ workflow_id, subscriber_row_id }) => ({
+          workflow_id,
+          step_row_id,
+          subscriber_row_id,
+          notification_id,
+        })),
+    ),
+  )
+  for (const end of ends)
+    for (const row of collecting)
+      if (row.notification_id === end.notification_id && row.step_row_id === end.step_row_id)
+        row.moved_end = end.ends_at
   return rows
 }
 
@@ -512,7 +530,10 @@ function toJob(job: JobRow, context: JobContext): Static<typeof Job> {
       digest: job.digest ? { type: 'regular', ...job.digest, ...given({ events: job.output?.events }) } : null,
       payload: isAlone ? trigger?.payload : null,
       overrides: overridesOf(trigger),
-      dueAt: job.due_at,
+      dueAt: waitsUntil(
+        { ...(job as Pick<JobState, 'type' | 'status' | 'delivery'>), dueAt: job.due_at },
+        job.moved_end,
+      ),
       heldUntil: isHeld(job as Pick<JobState, 'type' | 'status'>) ? job.due_at : null,
       collectedEvents: job.collected,
     }),
