@@ -1,7 +1,6 @@
 // What slows down guessing of passwords, links and API keys: per account and per client address, counted in the database for all
 // processes. Beyond a limit nobody is shut out: further attempts are made one after another, with a pause before each. So a
 // guesser gets hardly further, and the right password or key still gets in.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
@@ -77,7 +76,7 @@ async function takeTurn(name: string, kind: 'account' | 'codes'): Promise<void> 
     throw fail('sign_in_limited', undefined, { headers: { 'Retry-After': String((most * pauseMs) / 1000) } })
   lanes.set(name, lane)
   lane.waiting += 1
-  lane.last = lane.last.then(() => sleep(pauseMs))
+  lane.last = lane.last.then(() => new Promise((resolve) => setTimeout(resolve, pauseMs)))
   await lane.last
   lane.waiting -= 1
   if (lane.waiting === 0) lanes.delete(name)
