@@ -87,10 +87,29 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /**
- * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide.
+ * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide. So is
+ * the list of pages where nothing is counted in it, a third of what there is to look at: shell.test.ts looks at it on every page.
  * Axe is loaded once per document and describes only violations: both save processor time and change no finding.
  */
-export const axeViolations = (page: Page): Promise<string[]> => runAxe(page, "{ exclude: ['iframe'] }")
+export const axeViolations = (page: Page): Promise<string[]> =>
+  runAxe(page, "{ exclude: ['iframe', 'nav[aria-label=Pages]:not(:has(span))'] }")
+
+/**
+ * What axe finds wrong with anything but the colors, the list of pages included. Where the same elements are shown as at the last
+ * look, whatever their places and sizes, only the one rule is left that goes by these.
+ */
+export async function newStructureViolations(page: Page): Promise<string[]> {
+  const isNew = await page.evaluate<boolean>(`(() => {
+    const shown = [...document.querySelectorAll('body *')].map((element) => (element.checkVisibility({ visibilityProperty: true }) ? 1 : 0))
+    const before = window.structure
+    window.structure = document.documentElement.outerHTML + shown.join('')
+    return window.structure !== before
+  })()`)
+  const rules = isNew
+    ? "{ rules: { 'color-contrast': { enabled: false } } }"
+    : "{ runOnly: ['scrollable-region-focusable'] }"
+  return runAxe(page, "{ exclude: ['iframe'] }", rules)
+}
 
 /**
  * Finds the texts that have not been there before in these colors, for `newColorViolations`. Another width shows and hides
@@ -124,13 +143,12 @@ export const findNewTexts = (page: Page): Promise<boolean> =>
 
 /** What axe finds wrong with their colors. */
 export const newColorViolations = (page: Page): Promise<string[]> =>
-  runAxe(page, "{ include: window.unseen, exclude: ['iframe'] }", ['color-contrast'])
+  runAxe(page, "{ include: window.unseen, exclude: ['iframe'] }", "{ runOnly: ['color-contrast'] }")
 
-async function runAxe(page: Page, where: string, rules?: string[]): Promise<string[]> {
+async function runAxe(page: Page, where: string, rules = '{}'): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
-  const options = { resultTypes: ['violations'], selectors: false, ...(rules ? { runOnly: rules } : {}) }
   return page.evaluate(`(async () => {
-    const { violations } = await axe.run(${where}, ${JSON.stringify(options)})
+    const { violations } = await axe.run(${where}, { resultTypes: ['violations'], selectors: false, ...${rules} })
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
 }

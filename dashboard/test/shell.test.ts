@@ -8,6 +8,7 @@ import {
   findNewTexts,
   follow,
   newColorViolations,
+  newStructureViolations,
   overflowOnPhone,
   takeScreenshot,
   takeScreenshots,
@@ -366,9 +367,11 @@ describe('every page', () => {
         const add = (found: string[], what: string) =>
           faults.push(...found.map((one) => `${path} at ${width}${what}: ${one}`))
         add(await cutTexts(page), '')
-        add(await axeViolations(page), ' (axe)')
-        // Of all that axe looks for, the theme changes only the colors.
+        add(await newStructureViolations(page), ' (axe)')
+        // Of all that axe looks for, the theme changes only the colors; and those of a text do not change with the width, nor in
+        // what stays from one page to the next.
         if (!(await findNewTexts(page))) continue
+        add(await newColorViolations(page), ' (axe)')
         await page.emulateMedia({ colorScheme: 'dark' })
         add(await newColorViolations(page), ' in the dark theme (axe)')
         await page.emulateMedia({ colorScheme: 'light' })
@@ -378,6 +381,15 @@ describe('every page', () => {
     await page.locator('h1').evaluate((heading) => heading.setAttribute('style', 'color: #bbb'))
     expect(await findNewTexts(page)).toBe(true)
     expect(await newColorViolations(page)).toEqual([expect.stringMatching(/^color-contrast: <h1/)])
+    // And so is an element that has changed, or is shown only here.
+    const noFaults = [await newStructureViolations(page), await newStructureViolations(page)].flat()
+    expect(noFaults).toEqual([])
+    await page.evaluate(
+      `document.querySelector('main').insertAdjacentHTML('beforeend', '<button id="nameless" style="display: none"></button>')`,
+    )
+    expect(await newStructureViolations(page)).toEqual([])
+    await page.evaluate(`document.styleSheets[0].insertRule('#nameless { display: block !important }')`)
+    expect(await newStructureViolations(page)).toEqual([expect.stringMatching(/^button-name: <button id="nameless"/)])
     await page.setViewportSize({ width: 820, height: 900 })
     await show(page, '/workflows')
     await page.getByRole('cell', { name: german, exact: true }).hover()
