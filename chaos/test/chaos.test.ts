@@ -2,7 +2,7 @@
 // that the account notices each kind of failure.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { allSteps } from '../../server/src/steps/contract/tree.ts'
 import { stepKinds } from '../../server/src/steps/kinds/index.ts'
 import { build } from '../../server/test/program.ts'
@@ -101,13 +101,6 @@ test('every fault was played, and the provider answered in every manner', () => 
   )
 })
 
-/** The findings after tampering with the database. */
-async function findingsAfter(meddle: string): Promise<Finding[]> {
-  const rows = await chaos.database.query(meddle)
-  expect(rows, meddle).toHaveLength(1)
-  return (await chaos.account()).account.findings
-}
-
 /** Copies one row of a table under another id. */
 const again = (table: string, where: string, end = 'ffffff') => `
   INSERT INTO ${table}
@@ -122,11 +115,11 @@ const mailed = `type = 'email' AND status = 'completed' AND provider_id = 'email
   AND details @> '[{"detail": "Message sent"}]' AND NOT details @> '[{"isRetry": true}]'`
 const refusal = '{"detail": "The provider did not accept the message", "raw": "{\\"name\\": \\"rejected\\"}"}'
 
-test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what: RegExp }]>([
+const tamperings: Array<[what: string, meddle: string, finding: { kind: Finding['kind']; what: RegExp }]> = [
   [
     'a missing message',
     `DELETE FROM messages WHERE ${one('messages', "channel = 'in_app' AND workflow = 'delayed'")}`,
-    { kind: 'lost', what: /with 0 messages/ },
+    { kind: 'lost', what: /is completed .* with 0 messages/ },
   ],
   [
     'a duplicate message',
@@ -161,7 +154,7 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     `UPDATE jobs SET details = (SELECT jsonb_agg(line) FROM jsonb_array_elements(details) line
                                 WHERE line ->> 'detail' <> 'Message sent')
      WHERE ${one('jobs', mailed)}`,
-    { kind: 'duplicated', what: /reached the provider/ },
+    { kind: 'duplicated', what: /reached the provider .* its log shows 0 attempts/ },
   ],
   [
     'an accepted message shown as refused',
@@ -184,7 +177,8 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
   ],
   [
     'a run without its last step',
-    `DELETE FROM jobs WHERE ${one('jobs', "step_id = 'after'")}`,
+    // Of another run than the missing message, which would not be missed without its step.
+    "DELETE FROM jobs WHERE id = (SELECT id FROM jobs WHERE step_id = 'after' ORDER BY id LIMIT 1) RETURNING 1",
     { kind: 'lost', what: /has no step after/ },
   ],
   [
@@ -198,9 +192,9 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     { kind: 'lost', what: /did not end the wait/ },
   ],
   [
-    'an event that counts a wait twice',
-    `UPDATE posted_events SET matched = matched + 1 WHERE ${one('posted_events', 'matched > 0')}`,
-    { kind: 'wrong', what: /waits, and \d+ say so/ },
+    'an event that counts waits which do not exist',
+    `UPDATE posted_events SET matched = matched + 10 WHERE ${one('posted_events', 'matched > 0')}`,
+    { kind: 'wrong', what: /ended 1\d waits, and \d+ say so/ },
   ],
   [
     'an answer that did not count',
@@ -247,7 +241,18 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     `UPDATE jobs SET status = 'queued' WHERE ${one('jobs', "type = 'custom'")}`,
     { kind: 'stuck', what: /is still queued/ },
   ],
-])('the account notices %s', async (_, meddle, finding) => {
-  const { kind, what } = finding
-  expect(await findingsAfter(meddle)).toContainEqual({ kind, what: expect.stringMatching(what) })
+]
+
+// An account reads everything, so there is one for all of them. Each is found by words of its own.
+describe('after tampering with the database', () => {
+  let findings: Finding[]
+
+  beforeAll(async () => {
+    for (const [, meddle] of tamperings) expect(await chaos.database.query(meddle), meddle).toHaveLength(1)
+    findings = (await chaos.account()).account.findings
+  })
+
+  test.each(tamperings)('the account notices %s', (_, __, { kind, what }) => {
+    expect(findings).toContainEqual({ kind, what: expect.stringMatching(what) })
+  })
 })
