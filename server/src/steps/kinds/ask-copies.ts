@@ -87,9 +87,10 @@ const templates = {
   email: {
     subject: '{{question.subject}}',
     editorType: 'html',
-    body: `<p style="font-size:18px;font-weight:600;white-space:pre-line">{{question.text | escape}}</p>
-{% if question.details %}<p style="white-space:pre-line">{{question.details | escape}}</p>{% endif %}
-<p>{% for answer in question.answers %}${button('answer')}{% endfor %}</p>
+    // Without styles, and in the text part, lines end and answers stand apart too.
+    body: `<p style="font-size:18px;font-weight:600">{{question.text | escape | newline_to_br}}</p>
+{% if question.details %}<p>{{question.details | escape | newline_to_br}}</p>{% endif %}
+<p>{% for answer in question.answers %}${button('answer')} {% endfor %}</p>
 <p style="font-size:13px;color:#595959">{{question.words.open | escape}} <a href="{{question.url | escape}}">{{question.url | escape}}</a></p>`,
   },
   sms: { body: '{{question.text}}\n{{question.url}}' },

@@ -555,6 +555,15 @@ describe('the page', () => {
     return fetch(server.url + pathname + search, { redirect: 'error', ...init })
   }
 
+  test('stands in the text of an email too: lines as they were written, answers apart', async () => {
+    const api = await apiWith(ask({ channels: ['email'], details: 'Order 7\nPaid on Monday' }), after)
+    await start(api)
+    const { text } = (await api.get('/v1/sandbox/messages?channel=email')).body.data[0]
+    expect(text.replace(/http\S+\/a\/[\w-]+/g, 'PAGE')).toContain(
+      'Refund 40?\n\nOrder 7\nPaid on Monday\n\nApprove (PAGE?answer=yes) Reject (PAGE?answer=no)\n\n',
+    )
+  })
+
   test('is reached by email and SMS; robots change nothing; a form answers', async () => {
     const freeText = { label: 'Why?', required: true }
     const api = await apiWith(ask({ channels: ['email', 'sms'], subject: 'A refund waits', freeText }), after)
