@@ -12,10 +12,13 @@ test('an empty account opens the guided start; three sends arrive, the code work
   const { page } = await open({ api: development, path: '/' })
   await page.waitForURL(/\/start/)
   await page.getByText(development.key.slice(0, 12)).waitFor()
+  const toDoFirst = page.getByText('Press Send first: that creates the workflow it names.')
+  await toDoFirst.waitFor()
   await takeScreenshots(page, 'start-empty')
 
   const inApp = await send(page, 'An in-app message')
   await inApp.getByRole('heading', { name: /^Hello / }).waitFor()
+  await toDoFirst.waitFor({ state: 'detached' })
   const email = await send(page, 'An email')
   const mail = email.frameLocator('iframe')
   await mail.getByRole('heading', { name: /^It works, / }).waitFor()

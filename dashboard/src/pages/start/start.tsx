@@ -65,7 +65,7 @@ export function Page() {
           {isAllDone && <NextSteps />}
         </ol>
         <div className="min-w-0 space-y-6 lg:sticky lg:top-6">
-          <FromYourProgram channel={active} recipient={recipient} />
+          <FromYourProgram channel={active} recipient={recipient} isSent={sent[active] !== undefined} />
           <ForYourInbox identifier={environment.identifier} />
         </div>
       </div>
@@ -207,7 +207,14 @@ const ArrivedNote = ({ runId }: { runId: string | undefined }) => (
   </p>
 )
 
-function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipient: Recipient }) {
+interface FromYourProgramProps {
+  channel: FirstChannel
+  recipient: Recipient
+  /** Whether its workflow exists for sure. */
+  isSent: boolean
+}
+
+function FromYourProgram({ channel, recipient, isSent }: FromYourProgramProps) {
   const canSeeKeys = useCan('owner')
   const { data: keys } = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys?.[0]?.key
@@ -218,6 +225,7 @@ function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipi
         {key
           ? 'The API key of this environment is filled in. Keep it on your servers.'
           : 'Fill in the API key of this environment. An owner can find it under API keys.'}
+        {isSent ? '' : ' Press Send first: that creates the workflow it names.'}
       </p>
       <RequestCode
         request={{ method: 'POST', path: '/v1/events/trigger', body: triggerOf(channel, recipient) }}
