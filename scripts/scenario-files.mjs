@@ -42,24 +42,24 @@ export function scenariosIn(/** @type {string} */ file) {
   const wrong = notUtf8(bytes)
   if (wrong) throw new Unplayable(`${file}:${wrong.line}:${wrong.column} the file is not UTF-8`)
   const lineCounter = new LineCounter()
-  return [...parseAllDocuments(bytes.toString('utf8'), { lineCounter })].map((document, index) => {
-    const [error] = document.errors
-    if (error) throw new Unplayable(`${file}: ${error.message}`)
+  return [...parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false })].map((document, index) => {
     const placeOf = (/** @type {number} */ offset) => {
       const { line, col } = lineCounter.linePos(offset)
       return `${file}:${line}:${col}`
     }
+    const [error] = document.errors
+    if (error) throw new Unplayable(`${placeOf(error.pos[0])} ${error.message}`)
     const alias = wrongAlias(document)
     if (alias) throw new Unplayable(`${placeOf(alias.offset)} ${alias.message}`)
     const given = document.toJS({ maxAliasCount: -1 })
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw new Unplayable(`${file}: scenario ${index + 1} is not an object`)
     const unknown = isMap(document.contents)
-      ? document.contents.items.flatMap(({ key }) => (isScalar(key) && !members.has(String(key.value)) ? [key] : []))
-      : []
-    for (const { value, range } of unknown)
+      ? document.contents.items.map(({ key }) => key).find((key) => isScalar(key) && !members.has(String(key.value)))
+      : undefined
+    if (isScalar(unknown))
       throw new Unplayable(
-        `${placeOf(range?.[0] ?? 0)} there is no member "${String(value)}"; a scenario has ${[...members].join(', ')}`,
+        `${placeOf(unknown.range?.[0] ?? 0)} there is no member "${String(unknown.value)}"; a scenario has ${[...members].join(', ')}`,
       )
     const { name = `scenario ${index + 1}`, ...body } = given
     return { file, name: String(name), body: { ...body, workflow: workflowOf(body.workflow, file) } }

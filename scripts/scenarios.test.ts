@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { sandboxFaults } from '../server/src/db/queries/sandbox.ts'
 import { faultNames } from '../server/src/engine/simulation/scenario.ts'
+import { ScenarioBody } from '../server/src/http/simulate/scenario-body.ts'
 import { useServer } from '../server/test/server.ts'
 import { refuseUnlivable } from './livable.mjs'
 import { filesAt, junitOf, linesOf, scenariosIn } from './scenario-files.mjs'
@@ -36,11 +37,22 @@ test('scenario files are found in a folder, several in one file, and a draft bes
 
 test('what cannot be read says so', () => {
   expect(() => filesAt(path.join(folder, 'nowhere'))).toThrow('there is no such file or folder')
-  expect(() => scenariosIn(write('broken.yaml', 'a: [1'))).toThrow('broken.yaml')
+  expect(() => scenariosIn(write('broken.yaml', 'a: [1'))).toThrow(/broken\.yaml:1:6 [^\n]*$/)
   expect(() => scenariosIn(write('list.yaml', '- 1'))).toThrow('scenario 1 is not an object')
   expect(() => scenariosIn(write('gone.yaml', 'workflow: { file: gone.json }'))).toThrow('gone.json cannot be read')
   writeFileSync(path.join(folder, 'latin.json'), Buffer.from('{"name":"caf\xe9"}', 'latin1'))
   expect(() => scenariosIn(write('latin.yaml', 'workflow: { file: latin.json }'))).toThrow('it is not UTF-8')
+})
+
+test('a file may have the members of a scenario that the service takes, and a name', () => {
+  const known = ['name', ...Object.keys(ScenarioBody.properties)]
+  const told = () => scenariosIn(write('odd.yaml', 'odd: 1'))
+  expect(told).toThrow(/a scenario has /)
+  try {
+    told()
+  } catch (error) {
+    expect(String(error).split('a scenario has ')[1]?.split(', ').sort()).toEqual(known.sort())
+  }
 })
 
 test('what was expected and what was found stand line under line, also in the report', () => {

@@ -12,6 +12,7 @@ export async function ask(question: string): Promise<string | undefined> {
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error
     if (interrupted.signal.aborted) throw new Failure('interrupted', 'interrupted', 'Interrupted')
+    process.stderr.write('\n')
     return undefined
   } finally {
     lines.close()

@@ -46,6 +46,7 @@ export function failureOfPlace(error: unknown): Failure | undefined {
   const { code = '', path } = error as NodeJS.ErrnoException
   const why = wrongPlaces[code]
   // Reading a folder does not say which one.
-  if (!why || !(path || code === 'EISDIR')) return undefined
-  return new Failure('usage', 'wrong_place', path ? `${path}: ${why}` : `A file cannot be read: ${why}`)
+  if (!why || (path === undefined && code !== 'EISDIR')) return undefined
+  const message = path === undefined ? `A file cannot be read: ${why}` : `${path || '""'}: ${why}`
+  return new Failure('usage', 'wrong_place', message)
 }

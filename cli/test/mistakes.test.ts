@@ -1,6 +1,6 @@
 // Mistakes in files and places end with 2 and say where they are, whatever the command: files.md §4.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -254,8 +254,8 @@ describe('a place of the wrong kind ends with 2 and a sentence', () => {
   })
 })
 
-describe('a place that may not be looked at', () => {
-  test('is no missing one: nothing counts as removed', async () => {
+describe('what cannot be read or written as usual', () => {
+  test('a file that may not be looked at is no missing one: nothing counts as removed', async () => {
     write(folder, {
       [yaml]: `${head}steps: []\n`,
       'belfry/workflows/b/workflow.yaml': 'workflowId: b\nname: B\nsteps: []\n',
@@ -273,6 +273,48 @@ describe('a place that may not be looked at', () => {
     write(folder, { [yaml]: `${head}steps: []\n` })
     const long = 'x'.repeat(252)
     expect(await belfry('types', '--out', long)).toMatchObject({ code: 2, stderr: `${long}: the name is too long\n` })
+  })
+
+  test('a pipe or a link that is written to stays one', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n` })
+    const pipe = path.join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const reader = spawn('cat', [pipe])
+    expect((await belfry('types', '--out', 'pipe')).code).toBe(0)
+    expect(statSync(pipe).isFIFO()).toBe(true)
+    reader.kill()
+    write(folder, { 'shared.ts': '' })
+    symlinkSync('shared.ts', path.join(folder, 'link.ts'))
+    await belfry('types', '--out', 'link.ts')
+    expect(readFileSync(path.join(folder, 'shared.ts'), 'utf8')).toContain('Payloads')
+  })
+
+  test('an empty name', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n` })
+    expect(await belfry('types', '--out', '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^"": .*\n$/) })
+  })
+
+  test('a file that ends with .yml is not passed over', async () => {
+    write(folder, {
+      'belfry/belfry.yml': '',
+      'belfry/workflows/a/workflow.yml': `${head}steps: []\n`,
+      'belfry/layouts/b/layout.yml': '',
+    })
+    const { code, json } = await belfry('validate', '--json')
+    expect([code, json.problems.map(({ file, message }: any) => `${file}: ${message}`)]).toEqual([
+      2,
+      [
+        'belfry/belfry.yml: it is not read; name it belfry.yaml',
+        'belfry/layouts/b/layout.yml: it is not read; name it layout.yaml',
+        'belfry/workflows/a/workflow.yml: it is not read; name it workflow.yaml',
+      ],
+    ])
+    for (const name of ['push', 'pull']) expect([name, (await belfry(name)).code]).toEqual([name, 2])
+  })
+
+  test('a second document in a file', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n---\n${head}` })
+    expect((await belfry('validate')).stdout).toContain(`${yaml}:4:1 error a second document begins; a file has one\n`)
   })
 
   test('where it is not remembered what was pushed or pulled, it is told all the same', async () => {

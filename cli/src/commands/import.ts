@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Context } from '../context.ts'
 import { exitCodes, Failure, failureOfPlace } from '../failure.ts'
-import { writeWhole } from '../folder/write.ts'
+import { writeOutput } from '../folder/write.ts'
 import { writeDefinitions } from '../import/define.ts'
 import { Intake, noSink } from '../import/intake.ts'
 import { dryRunWords, Report } from '../import/report.ts'
@@ -55,7 +55,7 @@ function refuseFolder(file: string): void {
 /** What was imported is told even where the file cannot be written. @returns whether it was */
 function writeReport(terminal: Terminal, file: string, report: Report, isApplied: boolean, hasFiles: boolean): boolean {
   try {
-    writeWhole(file, report.toMarkdown({ isApplied, hasFiles }))
+    writeOutput(file, report.toMarkdown({ isApplied, hasFiles }))
     terminal.say(`report: ${file}`)
     return true
   } catch (error) {
@@ -103,7 +103,13 @@ async function sentFrom(
   spool.begin()
   const report = new Report(source.name)
   const intake = new Intake(report, spool)
-  await source.read(intake, terminal, { isDry: false })
+  try {
+    await source.read(intake, terminal, { isDry: false })
+  } catch (error) {
+    // It holds personal data.
+    spool.clear()
+    throw error
+  }
   const definitions = intake.definitions()
   filesOf(dir, definitions, report, terminal, options.hasDir)
   // Only now: answers about channels are kept beside the source.

@@ -7,7 +7,7 @@ import { type Kind, kindNames } from '../folder/layout.ts'
 import type { FileProblem } from '../folder/problems.ts'
 import { type Folder, isObject, type LocalResource, readFolder } from '../folder/read.ts'
 import { State } from '../folder/state.ts'
-import { writeWhole } from '../folder/write.ts'
+import { writeOutput } from '../folder/write.ts'
 import { type Change, type Issue, inWords, type Plan, type Pushed, readEnvironment } from '../remote.ts'
 import type { Service } from '../service.ts'
 import type { Terminal } from '../terminal.ts'
@@ -171,7 +171,7 @@ export async function plan(context: Context, ids: string[], options: PlanOptions
   const render = wantsRenders ? { render: { subscriberIds: subscriber, triggers } } : {}
   const answer = await service.post<Plan>('/v2/definitions/plan', { ...body, ...render })
   if (html !== undefined) {
-    writeWhole(html, reportOf(answer))
+    writeOutput(html, reportOf(answer))
     terminal.say(`report: ${html}`)
   }
   terminal.result(answer, () => planInWords(terminal, answer))

@@ -17,7 +17,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { isObject, readFolder } from '../folder/read.ts'
 import type { Definition } from '../folder/source.ts'
-import { writeWhole } from '../folder/write.ts'
+import { writeOutput } from '../folder/write.ts'
 import { endsGently } from '../interrupts.ts'
 import { readEnvironment } from '../remote.ts'
 import type { Service } from '../service.ts'
@@ -55,7 +55,7 @@ export async function test(
     played.push(one)
     terminal.say(linesOf(one).join('\n'))
   }
-  if (junit !== undefined) writeWhole(junit, junitOf(played))
+  if (junit !== undefined) writeOutput(junit, junitOf(played))
   const hasFailed = (each: Played) => each.problem !== undefined || each.failed.length > 0
   const isSkipped = (each: Played) => each.skipped !== undefined
   const failed = played.filter(hasFailed).length

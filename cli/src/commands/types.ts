@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts'
 import { checkFolder } from '../folder/check.ts'
 import { isObject, readFolder } from '../folder/read.ts'
-import { writeWhole } from '../folder/write.ts'
+import { writeOutput } from '../folder/write.ts'
 import { readDefinitions } from '../remote.ts'
 import { counted } from '../words.ts'
 import { refuseErrors } from './push.ts'
@@ -23,7 +23,7 @@ export async function types(
   const text = typesOf(workflows)
   const { terminal } = context
   if (out !== undefined) {
-    writeWhole(out, text)
+    writeOutput(out, text)
     terminal.say(`${counted(workflows.length, 'workflow')} in ${out}`)
   }
   const told = out === undefined ? { workflows: workflows.length, text } : { workflows: workflows.length, out }

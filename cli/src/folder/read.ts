@@ -53,10 +53,22 @@ export function readFolder(dir: string, { shouldExist = true } = {}): Folder {
 /** A file that may not be looked at is no missing one: what it defines would count as removed. */
 const isThere = (place: string) => statSync(place, { throwIfNoEntry: false }) !== undefined
 
+/** Passed over, it would count as removed too. */
+function isThereAsYaml(place: string, problems: FileProblem[], code: 'settings' | 'shape'): boolean {
+  if (isThere(place)) return true
+  const file = place.replace(/\.yaml$/, '.yml')
+  if (isThere(file))
+    problems.push({
+      ...{ file, line: 1, column: 1, severity: 'error', code },
+      message: `it is not read; name it ${path.basename(place)}`,
+    })
+  return false
+}
+
 function readSettings(dir: string, problems: FileProblem[]): FolderSettings {
   const usual: FolderSettings = { kinds: usualKinds, environments: [], source: {} }
   const place = path.join(dir, 'belfry.yaml')
-  if (!isThere(place)) return usual
+  if (!isThereAsYaml(place, problems, 'settings')) return usual
   const source = new SourceFile(place, place)
   const found = source.problems()
   problems.push(...found)
@@ -89,9 +101,9 @@ function resourcesOf(dir: string, name: KindName, problems: FileProblem[]): Loca
     return filesIn(path.join(dir, name), (file) => file.endsWith('.json')).flatMap((file) =>
       one(dir, kind, `${name}/${file}`, path.basename(file, '.json'), problems),
     )
-  return filesIn(path.join(dir, name), (file) => isThere(path.join(dir, name, file, `${kind}.yaml`))).flatMap(
-    (folder) => one(dir, kind, `${name}/${folder}/${kind}.yaml`, undefined, problems),
-  )
+  return filesIn(path.join(dir, name), (file) =>
+    isThereAsYaml(path.join(dir, name, file, `${kind}.yaml`), problems, 'shape'),
+  ).flatMap((folder) => one(dir, kind, `${name}/${folder}/${kind}.yaml`, undefined, problems))
 }
 
 const filesIn = (place: string, test: (file: string) => boolean): string[] =>
@@ -135,7 +147,7 @@ function itemsOf(
   problems: FileProblem[],
 ): LocalResource[] {
   const file = path.join(dir, name)
-  if (!isThere(file)) return []
+  if (!isThereAsYaml(file, problems, 'shape')) return []
   const source = new SourceFile(file, file)
   const found = source.problems()
   problems.push(...found)

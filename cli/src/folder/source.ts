@@ -47,8 +47,8 @@ export class SourceFile {
     })
     if (this.#isFolder) return [problem({ line: 1, column: 1 }, 'it is a folder, and has to be a file')]
     if (this.#notUtf8) return [problem(this.#notUtf8, 'the file is not UTF-8')]
-    const errors = this.document.errors.map(({ message, pos }) =>
-      problem(this.#at(pos[0]), message.split('\n')[0] ?? message),
+    const errors = this.document.errors.map(({ code, message, pos }) =>
+      problem(this.#at(pos[0]), code === 'MULTIPLE_DOCS' ? 'a second document begins; a file has one' : message),
     )
     const alias = errors.length === 0 ? wrongAlias(this.document) : undefined
     return alias ? [problem(this.#at(alias.offset), alias.message)] : errors

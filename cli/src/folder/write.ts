@@ -1,5 +1,16 @@
 // Writes definitions into the folder, in canonical form. Comments in front of members that stay are kept.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
@@ -93,6 +104,14 @@ export function applyEdits(dir: string, edits: Edits): { written: string[]; remo
     done.written.push(path.join(dir, name))
   }
   return done
+}
+
+/** Where a person wants something written. A link, a device or a pipe, such as /dev/stdout, is written to and stays. */
+export function writeOutput(place: string, text: string): void {
+  const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()
+  const there = statSync(place, { throwIfNoEntry: false })
+  if (isLink || (there && !there.isFile() && !there.isDirectory())) writeFileSync(place, text)
+  else writeWhole(place, text)
 }
 
 export function writeWhole(place: string, text: string, mode = 0o666): void {

@@ -816,6 +816,14 @@ describe('CSV', () => {
     expect(await get('/v2/subscribers/d1')).toMatchObject({ email: 'first@example.com' })
   })
 
+  test('of a file that cannot be read to its end nothing is kept', async () => {
+    const text = Buffer.from(`${people(1_200)}\ncaf\xe9,caf@example.com,free,`, 'latin1')
+    writeFileSync(path.join(folder, 'people.csv'), text)
+    const { code, json } = await run('csv', 'people.csv', '--map', map, '--apply')
+    expect([code, json.error.code]).toEqual([2, 'not_utf8'])
+    expect(readdirSync(path.join(folder, '.belfry/imports'))).toEqual([])
+  })
+
   test('items that the service refuses are listed with their reason', async () => {
     write(folder, { 'people.csv': 'user_id,mail\nada,no address\nbob,bob@example.com\n' })
     const report = await applied('csv', 'people.csv', '--map', 'subscriberId=user_id,email=mail')
