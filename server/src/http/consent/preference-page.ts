@@ -61,9 +61,9 @@ ${
         .join('\n')
 }
 ${others.length === 0 ? '' : group(offers.length === 0 ? texts.preferences : texts.others, others, texts)}
+${offered.some(({ isFixed }) => isFixed) ? `<p>${escapeUTF8(texts.fixed)}</p>` : ''}
 ${locked.length === 0 ? '' : lockedGroup(locked, texts)}
 ${offered.length + locked.length > 0 || hasStopped ? '' : `<p id="nothing">${escapeUTF8(texts.nothing)}</p>`}
-${offered.some(({ isFixed }) => isFixed) ? `<p>${escapeUTF8(texts.fixed)}</p>` : ''}
 ${offered.every(({ isFixed }) => isFixed) ? '' : `<button type="submit" id="save">${escapeUTF8(texts.save)}</button>`}
 ${offers.length === 0 ? '' : refusing(page, texts)}
 </form>
