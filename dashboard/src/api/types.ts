@@ -15523,7 +15523,7 @@ export interface Operations {
       lang?: string | undefined
     }
     answer: {
-      /** Nothing has changed; unsubscribed; subscribed again */
+      /** Nothing has changed; unsubscribed; that unsubscription is undone */
       state: 'question' | 'done' | 'undone'
       channel: string
       /** Whose workflows are unsubscribed together */
@@ -15543,7 +15543,7 @@ export interface Operations {
     }
     body: FormData
     answer: {
-      /** Nothing has changed; unsubscribed; subscribed again */
+      /** Nothing has changed; unsubscribed; that unsubscription is undone */
       state: 'question' | 'done' | 'undone'
       channel: string
       /** Whose workflows are unsubscribed together */

@@ -215,7 +215,7 @@ describe('a link', () => {
     expect(done.text).toContain('<p role="status">Sie sind abgemeldet')
     expect(await entries(api)).toMatchObject([{ source: 'page' }])
     const undone = await browse(path, 'POST', 'undo=1')
-    expect(undone.text).toContain('Sie sind wieder angemeldet.')
+    expect(undone.text).toContain('Was Sie sonst abgelehnt haben, bleibt abgelehnt.')
     expect(await entries(api)).toEqual([])
     expect(await wanted(api)).toBe(true)
     expect((await browse(`${path}?lang=ar`)).text).toContain('<html lang="ar" dir="rtl">')

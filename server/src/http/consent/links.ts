@@ -38,7 +38,7 @@ const PageOrJson = {
     'application/json': {
       schema: Type.Object({
         state: Type.Union([Type.Literal('question'), Type.Literal('done'), Type.Literal('undone')], {
-          description: 'Nothing has changed; unsubscribed; subscribed again',
+          description: 'Nothing has changed; unsubscribed; that unsubscription is undone',
         }),
         channel: Type.String(),
         category: Nullable(Type.String({ description: 'Whose workflows are unsubscribed together' })),
