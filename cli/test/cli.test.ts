@@ -8,22 +8,17 @@ import { parse } from 'yaml'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
 import { applyEdits, editsFor } from '../src/folder/write.ts'
-import { contentsOf, type Place, useCommand, write } from './command.ts'
+import { contentsOf, useFolder, write } from './command.ts'
 import { generatedDefinitions } from './generated-definitions.ts'
 
 const server = useServer()
-const command = useCommand()
+const { command, here, belfry, at } = useFolder(server)
 let api: Api
 let other: Api
-let place: Place
 let folder: string
-const belfry = (...args: string[]) => command.run(folder, place, ...args)
-const at = (...parts: string[]) => path.join(folder, 'belfry', ...parts)
 
-beforeEach(async () => {
-  ;({ development: api, production: other } = await server.freshOrganization())
-  place = { url: api.url, key: api.key }
-  folder = command.newFolder()
+beforeEach(() => {
+  ;({ api, other, folder } = here)
 })
 
 const html = '<p>Hi {{payload.author}}</p>\r\n\t<b>no newline at the end</b>'
@@ -215,10 +210,10 @@ steps:
 
   test('writes files that the schemas beside them take', async () => {
     const { key } = await server.organizationOf(api)
-    place = { ...place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
+    here.place = { ...here.place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
     await create(workflow({ isTranslationEnabled: true, journey: { cancellationKey: '{{payload.author}}' } }))
     const { resources, secrets } = generatedDefinitions(3, 40)
-    place = { ...place, env: { ...place.env, ...secrets } }
+    here.place = { ...here.place, env: { ...here.place.env, ...secrets } }
     const kinds = ['workflows', 'layouts', 'translations', 'topics', 'integrations', 'variables']
     write(folder, {
       'belfry/belfry.yaml': `format: 1\nkinds: [${kinds.join(', ')}]\nsource: { repository: acme/app }\n`,
@@ -228,7 +223,7 @@ steps:
     expect(pushed.code, pushed.stderr).toBe(0)
     const second = command.newFolder()
     write(second, { 'belfry/belfry.yaml': readFileSync(at('belfry.yaml'), 'utf8') })
-    expect((await command.run(second, place, 'pull')).code).toBe(0)
+    expect((await command.run(second, here.place, 'pull')).code).toBe(0)
     const inOther = (...parts: string[]) => path.join(second, 'belfry', ...parts)
     const schemaOf = (file: string) =>
       file.startsWith('translations/') ? 'translation' : path.basename(file, path.extname(file))
@@ -430,7 +425,7 @@ describe('push', () => {
 
   test('sends secrets from the environment, and never finds them in a file', async () => {
     const { key } = await server.organizationOf(api)
-    place = { ...place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
+    here.place = { ...here.place, key, env: { BELFRY_ENVIRONMENT: api.environmentId } }
     write(folder, {
       'belfry/belfry.yaml': 'format: 1\nkinds: [integrations, variables, topics]\n',
       'belfry/integrations.yaml':
@@ -439,7 +434,7 @@ describe('push', () => {
     })
     const without = await belfry('push', '--json')
     expect(without.json.issues).toHaveLength(2)
-    place = { ...place, env: { ...place.env, SENDGRID: 'SG.hush', TOKEN_VALUE: 'hush' } }
+    here.place = { ...here.place, env: { ...here.place.env, SENDGRID: 'SG.hush', TOKEN_VALUE: 'hush' } }
     expect((await belfry('push', '--json')).json.summary).toMatchObject({ created: 1, updated: 1 })
     const stored = (await api.get('/v1/integrations')).body.find(({ identifier }: any) => identifier === 'mails')
     expect(stored).toMatchObject({ active: true, credentials: { apiKey: 'SG.hush' } })
@@ -478,11 +473,11 @@ test('a definition goes through files into another environment, and back, byte f
   const names = Object.keys(contentsOf(at()))
   expect(names).toContainEqual(expect.stringMatching(/^workflows\/comments~[0-9a-f]{6}\/workflow\.yaml$/))
   expect(names).toContainEqual(expect.stringMatching(/^workflows\/con~[0-9a-f]{6}\/b\.block\.json$/))
-  place = { url: other.url, key: other.key }
+  here.place = { url: other.url, key: other.key }
   expect((await belfry('push', '--json', '--force')).json.summary).toMatchObject({ created: 3 })
   const first = contentsOf(at())
   const second = command.newFolder()
-  await command.run(second, place, 'pull')
+  await command.run(second, here.place, 'pull')
   expect(contentsOf(path.join(second, 'belfry'))).toEqual(first)
 })
 

@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, vi } from 'vitest'
+import { afterAll, beforeEach, vi } from 'vitest'
+import type { Api, TestServer } from '../../server/test/server.ts'
 import { run } from '../src/run.ts'
 
 export interface Ended {
@@ -59,6 +60,23 @@ export function useCommand() {
         process.exitCode = exitCode
       }
     },
+  }
+}
+
+/** An organization and a folder that are new for every test, and the tool in them. */
+export function useFolder(server: TestServer) {
+  const command = useCommand()
+  const here = {} as { api: Api; other: Api; place: Place; folder: string }
+  beforeEach(async () => {
+    const { development: api, production: other } = await server.freshOrganization()
+    const folder = command.newFolder()
+    Object.assign(here, { api, other, place: { url: api.url, key: api.key }, folder })
+  })
+  return {
+    command,
+    here,
+    belfry: (...args: string[]) => command.run(here.folder, here.place, ...args),
+    at: (...parts: string[]) => path.join(here.folder, 'belfry', ...parts),
   }
 }
 

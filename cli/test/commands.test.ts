@@ -11,20 +11,15 @@ import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { compareNow, makeShadow, settle } from '../../server/test/shadow.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
-import { contentsOf, type Place, useCommand, write } from './command.ts'
+import { contentsOf, type Place, useFolder, write } from './command.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
-const command = useCommand()
+const { command, here, belfry, at } = useFolder(server)
 let api: Api
-let place: Place
 let folder: string
-const belfry = (...args: string[]) => command.run(folder, place, ...args)
-const at = (...parts: string[]) => path.join(folder, 'belfry', ...parts)
 
-beforeEach(async () => {
-  ;({ development: api } = await server.freshOrganization())
-  place = { url: api.url, key: api.key }
-  folder = command.newFolder()
+beforeEach(() => {
+  ;({ api, folder } = here)
 })
 
 const create = async (more: object = {}) => {
@@ -110,7 +105,7 @@ test('the address is that of --url, else of BELFRY_URL, else of belfry.yaml', as
   expect(await urlOf({ url: 'http://b.example.com' })).toBe('http://b.example.com')
   expect(await urlOf({})).toBe('http://c.example.com')
   // That is where requests go, and whose key is used.
-  const elsewhere = { url: 'http://b.example.com', ...(place.key ? { key: place.key } : {}) }
+  const elsewhere = { url: 'http://b.example.com', ...(here.place.key ? { key: here.place.key } : {}) }
   expect((await command.run(folder, elsewhere, 'whoami', '--url', api.url, '--json')).json).toMatchObject({
     ...{ url: api.url, environment: { name: 'Development' } },
   })
@@ -190,7 +185,7 @@ describe('what is written for people', () => {
 
   test('has colors on a terminal only, and none where NO_COLOR or --no-color says so', async () => {
     const validate = (env: Record<string, string> = {}, ...args: string[]) =>
-      asTerminal(['stdout', 'stderr'], () => command.run(folder, { ...place, env }, ...args, 'validate'))
+      asTerminal(['stdout', 'stderr'], () => command.run(folder, { ...here.place, env }, ...args, 'validate'))
     expect((await validate()).stdout).toContain(`${colored}33mwarning`)
     expect((await validate({ NO_COLOR: '' })).stdout).toContain(colored)
     expect((await validate({ NO_COLOR: '1' })).stdout).not.toContain(colored)
@@ -338,7 +333,7 @@ test('the commands and files that docs/files.md shows work', async () => {
   expect(commands.map(([name]) => name)).toEqual(['pull', 'validate', 'test', 'plan', 'push', 'plan'])
   await create()
   await api.post('/v2/subscribers', { subscriberId: 'ada' })
-  place = { ...place, env: { MAILS_APIKEY: 'SG.secret' } }
+  here.place = { ...here.place, env: { MAILS_APIKEY: 'SG.secret' } }
   for (const args of commands) {
     const { code, stderr } = await belfry(...args)
     expect([args, code, stderr]).toEqual([args, 0, expect.anything()])
@@ -436,7 +431,7 @@ test('the key is kept by login in a file that only its owner reads', async () =>
   expect((await belfry('login')).code).toBe(0)
   const file = path.join(folder, '.config', 'belfry', 'keys.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  const { key: _, ...without } = place
+  const { key: _, ...without } = here.place
   expect((await command.run(folder, without, 'whoami', '--json')).json).toMatchObject({
     environment: { name: 'Development' },
   })
@@ -445,7 +440,7 @@ test('the key is kept by login in a file that only its owner reads', async () =>
 })
 
 test('login takes a key that is piped, with or without an end of line, and asks only a person', async () => {
-  const { key = '', ...without } = place
+  const { key = '', ...without } = here.place
   const piped = async (...chunks: string[]) => {
     const spy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(chunks) as typeof process.stdin)
     try {
@@ -468,10 +463,12 @@ test('exit codes tell what kind of failure it was', async () => {
   expect((await belfry('restore', '--json')).json).toMatchObject({ error: { code: 'usage', ctx: null } })
   expect((await command.run(folder, {}, 'completion', 'bash', '--json')).json.text).toContain('complete')
   expect((await belfry('validate')).code).toBe(2)
-  expect((await command.run(folder, { url: place.url ?? '', key: 'wrong' }, 'whoami', '--json')).json).toMatchObject({
+  expect(
+    (await command.run(folder, { url: here.place.url ?? '', key: 'wrong' }, 'whoami', '--json')).json,
+  ).toMatchObject({
     error: { code: 'api_key_not_found' },
   })
-  expect((await command.run(folder, { url: place.url ?? '', key: 'wrong' }, 'whoami')).code).toBe(4)
+  expect((await command.run(folder, { url: here.place.url ?? '', key: 'wrong' }, 'whoami')).code).toBe(4)
   expect((await command.run(folder, { url: 'http://127.0.0.1:1', key: 'k' }, 'whoami')).code).toBe(5)
   expect((await command.run(folder, {}, 'schema', 'workflow')).stdout).toContain('"workflowId"')
   for (const shell of ['bash', 'zsh', 'fish'])

@@ -9,20 +9,15 @@ import { withSecrets } from '../src/commands/push.ts'
 import { typesOf } from '../src/commands/types.ts'
 import { State } from '../src/folder/state.ts'
 import { interrupt } from '../src/interrupts.ts'
-import { type Place, useCommand, write } from './command.ts'
+import { useFolder, write } from './command.ts'
 
 const server = useServer()
-const command = useCommand()
+const { command, here, belfry, at } = useFolder(server)
 let api: Api
-let place: Place
 let folder: string
-const belfry = (...args: string[]) => command.run(folder, place, ...args)
-const at = (...parts: string[]) => path.join(folder, 'belfry', ...parts)
 
-beforeEach(async () => {
-  ;({ development: api } = await server.freshOrganization())
-  place = { url: api.url, key: api.key }
-  folder = command.newFolder()
+beforeEach(() => {
+  ;({ api, folder } = here)
 })
 
 const head = 'workflowId: a\nname: A\n'
@@ -203,7 +198,7 @@ describe('a refusal says why', () => {
 
 test('Ctrl-C while a scenario is lived through deletes its environment', async () => {
   const wide = await server.organizationOf(api)
-  place = { url: wide.url, key: wide.key }
+  here.place = { url: wide.url, key: wide.key }
   const inputs = Array.from({ length: 200 }, (_, n) => `  - { at: +${n}h, type: trigger, to: ada }\n`).join('')
   write(folder, {
     'belfry/scenarios/a.scenario.yaml': `workflow: { draft: { steps: [] } }\nstartAt: 2026-05-01T10:00:00Z\ninputs:\n${inputs}`,
@@ -343,7 +338,7 @@ test('whoever reads no further ends the program quietly', async () => {
 })
 
 test('a variable that is empty counts as not set', async () => {
-  const { url = '', key = '' } = place
+  const { url = '', key = '' } = here.place
   write(folder, { 'belfry/belfry.yaml': `environments: [{ name: Development, url: "${url}" }]\n` })
   expect((await belfry('login')).code).toBe(0)
   const empty = { env: { BELFRY_URL: '', BELFRY_API_KEY: '', BELFRY_ENVIRONMENT: '', BELFRY_OUTBOX_URL: '' } }
@@ -412,7 +407,7 @@ describe('a person at the terminal', () => {
     const spy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin)
     stdin.write(keys)
     try {
-      return await command.run(folder, { url: place.url ?? '' }, ...args)
+      return await command.run(folder, { url: here.place.url ?? '' }, ...args)
     } finally {
       spy.mockRestore()
     }
@@ -424,7 +419,7 @@ describe('a person at the terminal', () => {
   )
 
   test('logs in with the key that is typed', async () => {
-    expect(await typing(`${place.key}\r`, 'login')).toMatchObject({ code: 0 })
+    expect(await typing(`${here.place.key}\r`, 'login')).toMatchObject({ code: 0 })
   })
 
   test.each([['login'], ['import', 'knock', 'k']])('ends %s with Ctrl-C', async (...args) => {
@@ -446,7 +441,7 @@ test('what is no address of a service, and a key that opens nothing', async () =
   write(folder, { 'belfry/scenarios/a.scenario.yaml': scenario })
   for (const url of ['ftp://x', 'localhost:3000'])
     expect(await belfry('whoami', '--url', url)).toMatchObject({ code: 2, stderr: expect.stringContaining('http://') })
-  place = { ...place, key: 'wrong' }
+  here.place = { ...here.place, key: 'wrong' }
   for (const args of [['test'], ['test', '--live']])
     expect((await belfry(...args, '--json')).json.error, args.join(' ')).toMatchObject({ code: 'api_key_not_found' })
   expect((await belfry('test')).code).toBe(4)
