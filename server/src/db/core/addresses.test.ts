@@ -1,61 +1,32 @@
 import { expect, test } from 'vitest'
 import { type AddressChannel, comparedAddress, hashOfAddress, isAddress, lockOfHash } from './addresses.ts'
 
-test.each<[AddressChannel, string, string]>([
-  ['email', ' Ada@Example.COM ', 'ada@example.com'],
-  ['email', '"Ada, Countess" <Ada@example.com>', 'ada@example.com'],
-  ['email', 'ada+news@example.com', 'ada+news@example.com'],
-  ['email', 'ada@Müller.example', 'ada@xn--mller-kva.example'],
-  ['email', 'ADA@XN--MLLER-KVA.example', 'ada@xn--mller-kva.example'],
-  ['email', 'Jürgen@example.com', 'jürgen@example.com'],
-  ['sms', '+1 (415) 555-0123', '+14155550123'],
-  ['sms', '0049 170 1234567', '+491701234567'],
-  ['sms', '491701234567', '+491701234567'],
-  ['chat', '+49 170 1234567', '+491701234567'],
-  ['chat', '-1001234567', '-1001234567'],
-  ['chat', '\u202a+49 170 1234567\u202c', '+491701234567'],
-  ['push', ' Token-A ', 'Token-A'],
-])('%s: %s is compared as %s', (channel, given, compared) => {
-  expect(comparedAddress(channel, given)).toBe(compared)
+test.each<[AddressChannel, string, string[]]>([
+  ['email', 'ada@example.com', [' Ada@Example.COM ', '"Ada, Countess" <Ada@example.com>']],
+  ['email', 'ada+news@example.com', ['ada+news@example.com']],
+  ['email', 'ada@xn--mller-kva.example', ['ada@Müller.example', 'ADA@XN--MLLER-KVA.example']],
+  ['email', 'jürgen@example.com', ['Jürgen@example.com']],
+  ['email', 'ada@x.io', ['ada@x.io.', 'Ada <ada@x.io.>', 'ＡＤＡ@x.io', 'ada＠ｘ．ｉｏ', 'ada@x。io。']],
+  // With signs that are not seen.
+  ['email', 'ada@x.io', ['\u202aada@x.io\u202c', '\u202aAda <ada@x.io>\u202c', 'ada@\u202ax.io']],
+  ['email', 'ada@x.io', ['a\u200bda@x.io', 'a\u200dda@x.io', 'ada@x\u200b.io', 'ada@x.io\u200d']],
+  ['sms', '+14155550123', ['+1 (415) 555-0123']],
+  ['sms', '+491701234567', ['0049 170 1234567', '491701234567']],
+  [
+    'sms',
+    '+4915112345678',
+    ['+49 (0)151 12345678', '0049 (0) 151/12345678', '+49-(0)-151-12345678', '+49_151_12345678'],
+  ],
+  ['sms', '+4915112345678', ['tel:+4915112345678', 'tel:+49-151-12345678;ext=5', '+4915112345678;ext=5']],
+  ['sms', '+4915112345678', ['+49 151 12345678 ext. 5', '+4915112345678 x5', '\u202a+4915112345678\u202c']],
+  ['sms', '+4915112345678', ['+49\u2011151\u201112345678', '+49 151\u201312345678', '+49 151\u221212345678']],
+  ['sms', '+4915112345678', ['+49\u2009151\u202f12345678', '＋４９１５１１２３４５６７８', '+٤٩١٥١١٢٣٤٥٦٧٨']],
+  ['chat', '+491701234567', ['+49 170 1234567', '\u202a+49 170 1234567\u202c']],
+  ['chat', '-1001234567', ['-1001234567']],
+  ['push', 'Token-A', [' Token-A ']],
+])('%s: %s is how %j are compared', (channel, compared, given) => {
+  for (const each of given) expect(comparedAddress(channel, each), each).toBe(compared)
   expect(isAddress(channel, compared)).toBe(true)
-})
-
-test.each([
-  '+49 (0)151 12345678',
-  '0049 (0) 151/12345678',
-  '+49-(0)-151-12345678',
-  'tel:+4915112345678',
-  'tel:+49-151-12345678;ext=5',
-  '+4915112345678;ext=5',
-  '+49 151 12345678 ext. 5',
-  '+4915112345678 x5',
-  '\u202a+4915112345678\u202c',
-  '+49\u2011151\u201112345678',
-  '+49 151\u201312345678',
-  '+49 151\u221212345678',
-  '+49_151_12345678',
-  '+49\u2009151\u202f12345678',
-  '＋４９１５１１２３４５６７８',
-  '+٤٩١٥١١٢٣٤٥٦٧٨',
-])('the number %s is compared as +4915112345678', (given) => {
-  expect(comparedAddress('sms', given)).toBe('+4915112345678')
-})
-
-test.each([
-  'ada@x.io.',
-  'Ada <ada@x.io.>',
-  '\u202aada@x.io\u202c',
-  '\u202aAda <ada@x.io>\u202c',
-  'a\u200bda@x.io',
-  'a\u200dda@x.io',
-  'ada@x\u200b.io',
-  'ada@\u202ax.io',
-  'ada@x.io\u200d',
-  'ＡＤＡ@x.io',
-  'ada＠ｘ．ｉｏ',
-  'ada@x。io。',
-])('the email address %s is compared as ada@x.io', (given) => {
-  expect(comparedAddress('email', given)).toBe('ada@x.io')
 })
 
 test('a joiner that a domain needs stays', () => {
