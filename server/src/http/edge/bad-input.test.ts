@@ -55,38 +55,88 @@ async function expectNothingStored(act: () => Promise<void>): Promise<void> {
 
 describe('every operation refuses a body that is not valid JSON', () => {
   const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000)
-  test.each<[string, string | Uint8Array, string]>([
-    ['garbage', 'not json', 'malformed_json'],
-    ['a truncated object', '{"subscriberId":"a', 'malformed_json'],
-    ['a truncated escape', '{"subscriberId":"\\u00', 'malformed_json'],
-    ['two values', '{} {}', 'malformed_json'],
-    ['single quotes', "{'subscriberId':'a'}", 'malformed_json'],
-    ['a trailing comma', '{"subscriberId":"a",}', 'malformed_json'],
-    ['NaN', '{"data":{"n":NaN}}', 'malformed_json'],
-    ['a raw NUL', '{"subscriberId":"a\0b"}', 'malformed_json'],
-    ['a raw line break in a string', '{"subscriberId":"a\nb"}', 'malformed_json'],
-    ['bytes that are not UTF-8', Buffer.from('7b2261223a22ff227d', 'hex'), 'malformed_json'],
-    ['an overlong encoding', Buffer.from('7b2261223a22c0af227d', 'hex'), 'malformed_json'],
-    ['half a surrogate pair as bytes', Buffer.from('7b2261223a22eda080227d', 'hex'), 'malformed_json'],
-    ['objects nested 10,000 deep', deep('{"a":', '}').replace('}', '1}'), 'malformed_json'],
-    ['lists nested 10,000 deep', deep('[', ']'), 'malformed_json'],
-    ['lists that are never closed', '['.repeat(50_000), 'malformed_json'],
-    ['a __proto__ member', '{"subscriberId":"a","__proto__":{"polluted":1}}', 'malformed_json'],
-    ['a nested __proto__ member', '{"subscriberId":"a","data":{"x":{"__proto__":{"polluted":1}}}}', 'malformed_json'],
-    ['a __proto__ member in disguise', '{"data":{"\\u005f_proto__":{"polluted":1}}}', 'malformed_json'],
-    ['constructor.prototype', '{"data":{"constructor":{"prototype":{"polluted":1}}}}', 'malformed_json'],
-    ['an escaped NUL', '{"subscriberId":"a\\u0000b"}', 'invalid_text'],
-    ['an escaped NUL in a name', '{"subscriberId":"a","data":{"a\\u0000":1}}', 'invalid_text'],
-    ['half a surrogate pair', '{"subscriberId":"a","firstName":"\\ud83d"}', 'invalid_text'],
-    ['the other half', '{"subscriberId":"a","data":{"deep":[{"x":"\\uDE00\\uD83D"}]}}', 'invalid_text'],
-    ['half a surrogate pair in a name', '{"subscriberId":"a","data":{"\\udfff":1}}', 'invalid_text'],
-    ['1e400', '{"subscriberId":"a","data":{"n":1e400}}', 'invalid_text'],
-    ['-1E+999', '{"subscriberId":"a","data":{"n":[-1E+999]}}', 'invalid_text'],
-    ['a number of 310 digits', `{"subscriberId":"a","data":{"n":${'9'.repeat(310)}}}`, 'invalid_text'],
-    ['250 digits and an exponent', `{"subscriberId":"a","data":{"n":${'9'.repeat(250)}e99}}`, 'invalid_text'],
-  ])('%s', async (_what, body, code) => {
+  /** By what is wrong with them. */
+  const bad: Array<[code: string, bodies: Array<[what: string, body: string | Uint8Array]>]> = [
+    [
+      'malformed_json',
+      [
+        ['garbage', 'not json'],
+        ['a truncated object', '{"subscriberId":"a'],
+        ['a truncated escape', '{"subscriberId":"\\u00'],
+        ['two values', '{} {}'],
+        ['single quotes', "{'subscriberId':'a'}"],
+        ['a trailing comma', '{"subscriberId":"a",}'],
+        ['NaN', '{"data":{"n":NaN}}'],
+        ['a raw NUL', '{"subscriberId":"a\0b"}'],
+        ['a raw line break in a string', '{"subscriberId":"a\nb"}'],
+      ],
+    ],
+    [
+      'malformed_json',
+      [
+        ['bytes that are not UTF-8', Buffer.from('7b2261223a22ff227d', 'hex')],
+        ['an overlong encoding', Buffer.from('7b2261223a22c0af227d', 'hex')],
+        ['half a surrogate pair as bytes', Buffer.from('7b2261223a22eda080227d', 'hex')],
+      ],
+    ],
+    [
+      'malformed_json',
+      [
+        ['objects nested 10,000 deep', deep('{"a":', '}').replace('}', '1}')],
+        ['lists nested 10,000 deep', deep('[', ']')],
+        ['lists that are never closed', '['.repeat(50_000)],
+      ],
+    ],
+    [
+      'malformed_json',
+      [
+        ['a __proto__ member', '{"subscriberId":"a","__proto__":{"polluted":1}}'],
+        ['a nested __proto__ member', '{"subscriberId":"a","data":{"x":{"__proto__":{"polluted":1}}}}'],
+        ['a __proto__ member in disguise', '{"data":{"\\u005f_proto__":{"polluted":1}}}'],
+        ['constructor.prototype', '{"data":{"constructor":{"prototype":{"polluted":1}}}}'],
+      ],
+    ],
+    [
+      'invalid_text',
+      [
+        ['an escaped NUL', '{"subscriberId":"a\\u0000b"}'],
+        ['an escaped NUL in a name', '{"subscriberId":"a","data":{"a\\u0000":1}}'],
+      ],
+    ],
+    [
+      'invalid_text',
+      [
+        ['half a surrogate pair', '{"subscriberId":"a","firstName":"\\ud83d"}'],
+        ['the other half', '{"subscriberId":"a","data":{"deep":[{"x":"\\uDE00\\uD83D"}]}}'],
+        ['half a surrogate pair in a name', '{"subscriberId":"a","data":{"\\udfff":1}}'],
+      ],
+    ],
+    [
+      'invalid_text',
+      [
+        ['1e400', '{"subscriberId":"a","data":{"n":1e400}}'],
+        ['-1E+999', '{"subscriberId":"a","data":{"n":[-1E+999]}}'],
+        ['a number of 310 digits', `{"subscriberId":"a","data":{"n":${'9'.repeat(310)}}}`],
+        ['250 digits and an exponent', `{"subscriberId":"a","data":{"n":${'9'.repeat(250)}e99}}`],
+      ],
+    ],
+  ]
+  const rows = bad.flatMap(([code, bodies]) =>
+    bodies.map(([what, body], place) => ({
+      what,
+      body,
+      code,
+      isFor: (index: number) => index % bodies.length === place,
+    })),
+  )
+  /** They read bodies in ways of their own. */
+  const readsItself = ({ path }: Operation) => /^\/v1\/events\/trigger|\/import\/|^\/[al]\//.test(path)
+
+  // All others share one parser: each of them meets every kind of mistake, and every mistake meets many of them.
+  test.each(rows)('$what', async ({ body, code, isFor }) => {
     await expectNothingStored(async () => {
-      for (const operation of withBody()) {
+      for (const [index, operation] of withBody().entries()) {
+        if (!isFor(index) && !readsItself(operation)) continue
         const answer = await send(operation, filled(operation), body)
         const note = `${operation.method} ${operation.path}`
         expect([note, answer.status, answer.body.code]).toEqual([note, 400, code])
