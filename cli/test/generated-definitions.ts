@@ -5,7 +5,7 @@ import type { Remote } from '../src/folder/write.ts'
 type Members = Record<string, unknown>
 
 /** Texts that YAML could take for something else, or that editors change; no braces, which are templates. */
-const words = [
+export const words = [
   ...['yes', 'NO', 'null', '~', '0x1f', '1e3', '012', '.inf', '2026-01-01', '=', '<<', '&a', '*a', '!t', '%', '@', '`'],
   ...[
     'a: b',

@@ -289,6 +289,11 @@ describe('what cannot be read or written as usual', () => {
     expect(await belfry('types', '--out', '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^"": .*\n$/) })
   })
 
+  test('a file among the folders of workflows is passed over', async () => {
+    write(folder, { [yaml]: `${head}steps: []\n`, 'belfry/workflows/.DS_Store': '', 'belfry/layouts/notes.txt': '' })
+    expect((await belfry('validate')).stdout).toBe('1 file, 0 errors, 0 warnings\n')
+  })
+
   test('a file that ends with .yml is not passed over', async () => {
     write(folder, {
       'belfry/belfry.yml': '',

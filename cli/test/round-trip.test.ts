@@ -12,6 +12,7 @@ import { readFolder } from '../src/folder/read.ts'
 import type { Definition } from '../src/folder/source.ts'
 import { applyEdits, editsFor, type Remote } from '../src/folder/write.ts'
 import { contentsOf, write } from './command.ts'
+import { words } from './generated-definitions.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'belfry-round-trip-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,35 +43,7 @@ const text = fc.oneof(
       { maxLength: 12 },
     )
     .map((parts) => parts.join('')),
-  fc.constantFrom(
-    'yes',
-    'NO',
-    'null',
-    '~',
-    '0x1f',
-    '1e3',
-    '012',
-    '.inf',
-    '2026-01-01',
-    '=',
-    '<<',
-    '&a',
-    '*a',
-    '!t',
-    '%',
-    '@',
-    '`',
-    'a: b',
-    'a #b',
-    '- a',
-    '? a',
-    '|',
-    '>',
-    '\\',
-    '1:30',
-    '---',
-    '...',
-  ),
+  fc.constantFrom(...words),
 )
 const value = fc.oneof(
   text,

@@ -51,7 +51,16 @@ export function readFolder(dir: string, { shouldExist = true } = {}): Folder {
 }
 
 /** A file that may not be looked at is no missing one: what it defines would count as removed. */
-const isThere = (place: string) => statSync(place, { throwIfNoEntry: false }) !== undefined
+function isThere(place: string): boolean {
+  try {
+    statSync(place)
+    return true
+  } catch (error) {
+    // The second is a file among the folders.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}
 
 /** Passed over, it would count as removed too. */
 function isThereAsYaml(place: string, problems: FileProblem[], code: 'settings' | 'shape'): boolean {
