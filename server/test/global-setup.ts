@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../src/db/core/database.ts'
 import { migrate } from '../src/db/core/migrate.ts'
 import { startEmbedded } from '../src/db/install/embedded.ts'
+import { folderInMemory } from './folder-in-memory.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,6 +18,8 @@ declare module 'vitest' {
 export const template = 'belfry_template'
 
 export default async function setup(project: TestProject) {
+  const memory = folderInMemory()
+  if (memory) process.env.TMPDIR = memory.path
   const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-test-'))
   // mkdtemp makes it private; the database's user must be able to enter.
   chmodSync(dataDir, 0o755)
@@ -46,10 +49,12 @@ export default async function setup(project: TestProject) {
   return async () => {
     const kept = await keptDatabases(postgres.url)
     await postgres.stop()
-    if (kept.length === 0) rmSync(dataDir, { recursive: true, force: true })
-    else
+    if (kept.length === 0) {
+      rmSync(dataDir, { recursive: true, force: true })
+      memory?.remove()
+    } else
       process.stderr.write(
-        `Failed tests left ${kept.join(', ')} in ${dataDir}/postgres (user belfry, password test).\n`,
+        `Failed tests left ${kept.join(', ')} in ${dataDir}/postgres (user belfry, password test)${memory ? '; the next run removes them' : ''}.\n`,
       )
   }
 }

@@ -10,8 +10,9 @@ import { newScopedKey } from '../src/db/core/api-key-form.ts'
 import { type Database, openDatabase } from '../src/db/core/database.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { insertKey } from '../src/db/queries/api-keys.ts'
-import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/queries/environments.ts'
+import { createEnvironment, createOrganization } from '../src/db/queries/environments.ts'
 import { type Service, startService } from '../src/main.ts'
+import { type Copy, copiesOf } from './environment-copies.ts'
 import { isFree } from './free-port.ts'
 import { template, withDatabase } from './global-setup.ts'
 import { simulationThread } from './simulation-thread.ts'
@@ -182,6 +183,11 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   let wideApi: Api
   let setUpToken = ''
   let hasUsualPort = false
+  const secrets = new Secrets(secretKey)
+  let environmentCopies: ReturnType<typeof copiesOf> | undefined
+  let organizationCopies: ReturnType<typeof copiesOf> | undefined
+  const apiOf = (environments: Copy['environments'], organizationId: string) =>
+    environments.map(({ id, apiKey }) => new Api(services[0]?.url ?? '', apiKey, id, organizationId))
 
   const start = async (config: Partial<Config> = {}, port = 0) => {
     const service = await startService(
@@ -284,33 +290,31 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       return setUpToken
     },
     async freshApi() {
-      const environment = await database.db.transaction().execute(async (tx) => {
-        const created = await createEnvironment(
-          tx,
-          {
-            organization_id: api.organizationId,
-            userId: '0'.repeat(24),
-            name: randomBytes(6).toString('hex'),
-            type: 'prod',
-            color: '#000',
-            parent_id: null,
-          },
-          new Secrets(secretKey),
-          clock.now(),
-        )
+      const name = randomBytes(6).toString('hex')
+      environmentCopies ??= copiesOf(database, secrets, async (tx) => {
+        const fields = {
+          name,
+          type: 'prod',
+          color: '#000',
+          parent_id: null,
+          organization_id: api.organizationId,
+        } as const
+        const { id } = await createEnvironment(tx, { ...fields, userId: '0'.repeat(24) }, secrets, clock.now())
         // Most tests open inboxes without a hash.
-        await requireHash(tx, created.id, false)
-        return created
+        await requireHash(tx, id, false)
+        return { environmentIds: [id] }
       })
-      return new Api(services[0]?.url ?? '', environment.apiKey, environment.id, api.organizationId)
+      const { environments } = await (await environmentCopies)(clock.now(), name)
+      return apiOf(environments, api.organizationId)[0] as Api
     },
     async freshOrganization() {
-      const { id, development, production } = await database.db
-        .transaction()
-        .execute((tx) => createOrganization(tx, { name: 'Another' }, new Secrets(secretKey), clock.now()))
-      const apiOf = (environment: NewEnvironment) =>
-        new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
-      return { development: apiOf(development), production: apiOf(production) }
+      organizationCopies ??= copiesOf(database, secrets, async (tx) => {
+        const { id, development, production } = await createOrganization(tx, { name: 'Another' }, secrets, clock.now())
+        return { environmentIds: [development.id, production.id], organizationIds: [id] }
+      })
+      const { organizationId, environments } = await (await organizationCopies)(clock.now())
+      const [development, production] = apiOf(environments, organizationId) as [Api, Api]
+      return { development, production }
     },
     async freshOrganizationWide() {
       const { development, production } = await this.freshOrganization()
