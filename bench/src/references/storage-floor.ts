@@ -21,7 +21,7 @@ const tables = {
 
 /** @returns notifications written per second */
 export async function plainInserts(service: Service, count: number): Promise<number> {
-  const examples = await readExamples(service)
+  const examples = await readExamples(service.database)
   const pool = new pg.Pool({ connectionString: service.databaseUrl, max: connections })
   let left = Math.ceil(count / perStatement)
   const write = async () => {
@@ -45,7 +45,7 @@ export async function plainInserts(service: Service, count: number): Promise<num
   return (Math.ceil(count / perStatement) * perStatement) / (took / 1000)
 }
 
-function idsOfOne(): Row {
+export function idsOfOne(): Row {
   const now = new Date()
   const event = newId(now)
   return {
@@ -55,7 +55,7 @@ function idsOfOne(): Row {
 }
 
 /** The newest notification's row in each table, values as text. */
-async function readExamples({ database }: Service): Promise<Map<string, Row>> {
+export async function readExamples(database: pg.Pool): Promise<Map<string, Row>> {
   const newest = await database.query<{ event_id: string; id: string }>(
     "SELECT event_id, id FROM notifications WHERE status = 'completed' ORDER BY id DESC LIMIT 1",
   )
@@ -78,7 +78,7 @@ async function readExamples({ database }: Service): Promise<Map<string, Row>> {
   return examples
 }
 
-function insertOf(table: string, example: Row, ids: Row[]): pg.QueryConfig {
+export function insertOf(table: string, example: Row, ids: Row[]): pg.QueryConfig {
   const columns = Object.keys(example)
   const ownId = tables[table as keyof typeof tables]
   const rows = ids.map((_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(',')})`)

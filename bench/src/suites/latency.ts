@@ -1,5 +1,6 @@
 // The time from request to message: one trigger at a time, at a steady rate, and beside a million waiting runs.
 import { sendMany } from '../harness/load.ts'
+import { startReference } from '../harness/reference.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { timesToMessage } from '../harness/time-to-message.ts'
 import { makeWorkflow, newestMessage, triggerOf } from '../harness/triggers.ts'
@@ -15,7 +16,7 @@ export async function benchLatency({ quick }: Options): Promise<Outcome> {
     await makeWorkflow(service)
     const measure = (duration: number, tag: string) => timesToMessage(service, { perSecond, seconds: duration, tag })
     await measure(warmUpSeconds, 'warm-up')
-    const lonely = await lonelyMs(service, quick ? 20 : 500)
+    const lonely = await lonelyMs(service, quick ? turns : 500)
     const before = await measure(seconds, 'before')
     await addWaiting(service, waiting)
     await measure(warmUpSeconds, 'warm-up-again')
@@ -32,6 +33,8 @@ export async function benchLatency({ quick }: Options): Promise<Outcome> {
           ...{ unit: 'ms', ours: lonely.trigger, reference: lonely.commit, against: 'one empty commit, in turns' },
           target: { atMost: 3 },
         },
+        theSame('lonely-by-hand', lonely.trigger, lonely.byHand, 'a Fastify route written by hand, with the same rows'),
+        theSame('lonely-floor', lonely.trigger, lonely.committing, 'a Fastify route that commits a number'),
         latency('p50', `p50 from request to message, ${at}`, percentile(before, 0.5), commit, 8),
         latency('p99', `p99 from request to message, ${at}`, percentile(before, 0.99), commit, 50),
         {
@@ -58,6 +61,10 @@ const latency = (id: string, name: string, ours: number, reference: number, ours
   target: { oursAtMost },
 })
 
+const theSame = (id: string, ours: number, reference: number, against: string): Figure => ({
+  ...{ id, name: 'the same', unit: 'ms', ours, reference, against },
+})
+
 /** Runs in a delay step, as triggers of the last days would have left them. */
 async function addWaiting({ database, environmentId }: Service, count: number): Promise<void> {
   process.stderr.write(`  ${count.toLocaleString('en')} waiting runs\n`)
@@ -82,28 +89,70 @@ async function addWaiting({ database, environmentId }: Service, count: number): 
   await database.query('CHECKPOINT')
 }
 
-/** The median of a trigger whose answer comes with its message, and of an empty commit, in turns on an idle service. */
-async function lonelyMs(service: Service, count: number): Promise<{ trigger: number; commit: number }> {
-  const { database, environmentId } = service
-  const load = { url: service.url, apiKey: service.apiKey, connections: 1 }
+/** Medians, in turns on an idle service. */
+interface Lonely {
+  /** A trigger whose answer comes with its message. */
+  trigger: number
+  /** An empty commit after each. */
+  commit: number
+  byHand: number
+  committing: number
+}
+
+const turns = 20
+
+async function lonelyMs(service: Service, count: number): Promise<Lonely> {
+  const { database, apiKey } = service
   const after = await newestMessage(service)
   await database.query('CREATE TABLE bench_empty (number integer)')
-  const [triggers, commits]: [number[], number[]] = [[], []]
-  await sendMany(load, '/v1/events/trigger', count, triggerOf, async (tookMs) => {
-    triggers.push(tookMs)
+  const reference = await startReference('hand-written', [service.databaseUrl])
+  const emptyCommitMs = async () => {
     const began = performance.now()
     await database.query('INSERT INTO bench_empty VALUES (1)')
-    commits.push(performance.now() - began)
-  })
-  await database.query('DROP TABLE bench_empty')
-  // A message that came later than its answer would not be measured.
+    return performance.now() - began
+  }
+  /** One at a time, each followed by an empty commit. */
+  const times = async (url: string, path: string, most: number, commits: number[] = []) => {
+    const between = async () => commits.push(await emptyCommitMs())
+    return (await sendMany({ url, apiKey, connections: 1 }, path, most, () => triggerOf(sent++), between)).took
+  }
+  let sent = 0
+  try {
+    // As many as the service had before.
+    for (const path of ['/v1/events/trigger', '/commit']) await times(reference.url, path, 2 * count)
+    const commits: number[] = []
+    const triggers: number[] = []
+    const byHand: number[] = []
+    const committing: number[] = []
+    const most = count / turns
+    for (let turn = 0; turn < turns; turn += 1) {
+      triggers.push(...(await times(service.url, '/v1/events/trigger', most, commits)))
+      byHand.push(...(await times(reference.url, '/v1/events/trigger', most)))
+      committing.push(...(await times(reference.url, '/commit', most)))
+    }
+    await database.query('DROP TABLE bench_empty')
+    await allThere(service, { after, count })
+    const median = (took: number[]) => percentile(took, 0.5)
+    return {
+      ...{ trigger: median(triggers), commit: median(commits) },
+      ...{ byHand: median(byHand), committing: median(committing) },
+    }
+  } finally {
+    reference.stop()
+  }
+}
+
+/** A message that came later than its answer would not be measured. */
+async function allThere(
+  { database, environmentId }: Service,
+  { after, count }: { after: string; count: number },
+): Promise<void> {
   const { rows } = await database.query<{ count: string }>(
     'SELECT count(*) FROM messages WHERE environment_id = $1 AND id > $2',
     [environmentId, after],
   )
   if (Number(rows[0]?.count) !== count)
     throw new Error(`${rows[0]?.count} messages when ${count} triggers were answered`)
-  return { trigger: percentile(triggers, 0.5), commit: percentile(commits, 0.5) }
 }
 
 async function commitMs({ database }: Service): Promise<number> {
