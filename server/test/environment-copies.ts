@@ -1,5 +1,5 @@
-// New environments for tests are copies of a first one, in one statement: to make one takes twenty, which was a sixth of all
-// processor time of the API's tests.
+// New environments for tests are copies of a first one, in one statement. To make one takes twenty, and 10 ms more of processor
+// time each.
 import { sql } from 'kysely'
 import { hintOf } from '../src/db/core/api-key-form.ts'
 import type { Database, Tx } from '../src/db/core/database.ts'

@@ -15,7 +15,7 @@ export function folderInMemory(): { path: string; remove(): void } | undefined {
   for (const name of readdirSync(memory))
     if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)))) removeFolder(path.join(memory, name))
   const folder = path.join(memory, `${prefix}${process.pid}`)
-  mkdirSync(folder, { recursive: true, mode: 0o1777 })
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
   return { path: folder, remove: () => removeFolder(folder) }
 }
 
@@ -35,6 +35,6 @@ function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch (error) {
-    process.stderr.write(`could not remove what an earlier run has left in ${folder}: ${String(error)}\n`)
+    process.stderr.write(`could not remove ${folder}: ${String(error)}\n`)
   }
 }

@@ -157,10 +157,13 @@ test('a late event loop makes the service refuse requests, and it recovers by it
   // until the answer: its key may have to be looked up before the request is counted, and one timer in time ends the overload.
   const beLate = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
   const late = setInterval(beLate, 1)
-  ask()
-  beLate()
-  await expect.poll(() => answered().length).toBe(2)
-  clearInterval(late)
+  try {
+    ask()
+    beLate()
+    await expect.poll(() => answered().length).toBe(2)
+  } finally {
+    clearInterval(late)
+  }
   const [, refused] = answered()
   expect(refused).toMatch(/^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*"too_many_at_once"/is)
 
